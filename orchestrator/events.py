@@ -1,0 +1,212 @@
+"""One thing that happened in a run. Events are data: written to the journal, shown, never obeyed.
+
+Each event is a frozen struct tagged with its `kind`; `time` (Unix seconds) and `seq` are added by
+the journal, not here.
+"""
+
+import re
+from typing import ClassVar, Literal, TypeAlias
+
+from msgspec import Struct
+
+from orchestrator.outcome import Finding, Outcome, Verdict
+
+Stage = Literal["setup", "work", "base", "proof"]
+"""Where a command ran: preparing, at work, on the untouched base, in the final proof."""
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+Stop: TypeAlias = Literal[
+    "complete",  # the worker says it is finished
+    "turns",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "time",
+    "gate",  # the checks still failed after the last permitted refusal
+    "refused",  # the model declined
+    "rate_limited",
+    "auth",
+    "cancelled",
+    "failed",
+]
+
+
+class Event(Struct, frozen=True, kw_only=True, tag_field="kind", tag=_snake):
+    """The base of all events."""
+
+    changes_files: ClassVar[bool] = False
+    """True when the run must look at the files after this event."""
+
+
+class RunStarted(Event, frozen=True):
+    run: str
+    repository: str
+    base: str
+    """Commit id, 40 hex digits."""
+    worker: str
+    prompt: str
+    dirty: int = 0
+    """Files changed in the user's work tree that the base does not have."""
+
+
+class Prepared(Event, frozen=True):
+    image: str
+    cached: bool
+    seconds: float
+    left: tuple[str, ...] = ()
+    """Untracked paths that set-up left in the tree; they are not the worker's."""
+    restored: tuple[str, ...] = ()
+    """Tracked paths that set-up had altered and that were put back."""
+
+
+class Turn(Event, frozen=True):
+    """One answer of a model: what it cost."""
+
+    step: int
+    model: str
+    text: str
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost: float | None = None
+    """US dollars; None where the price is unknown."""
+    seconds: float = 0.0
+
+
+class Text(Event, frozen=True):
+    """A piece of the model's answer as it streams in; shown, not kept in the journal."""
+
+    text: str
+
+
+class Output(Event, frozen=True):
+    """One line of a command's output; shown, not kept in the journal (artifacts keep it)."""
+
+    stream: Literal["stdout", "stderr"]
+    text: str
+    stage: Stage = "work"
+
+
+class ToolStarted(Event, frozen=True):
+    step: int
+    call: str
+    tool: str
+    arguments: str
+    """The raw JSON text the model sent."""
+
+
+class ToolFinished(Event, frozen=True):
+    step: int
+    call: str
+    tool: str
+    result: str
+    """As the model sees it."""
+    error: bool = False
+    seconds: float = 0.0
+
+
+class FilesTouched(Event, frozen=True):
+    """The worker did something after which the files may differ."""
+
+    changes_files: ClassVar[bool] = True
+    step: int
+    tool: str
+    call: str = ""
+
+
+class Changed(Event, frozen=True):
+    """The host recorded a change."""
+
+    commit: str
+    tree: str
+    step: int
+    tool: str
+    files: int
+    added: int
+    removed: int
+    findings: tuple[Finding, ...] = ()
+
+
+class LeftOut(Event, frozen=True):
+    """Paths that could not be recorded: nested repositories, unreadable files."""
+
+    paths: tuple[str, ...]
+    step: int = 0
+
+
+class CheckFinished(Event, frozen=True):
+    command: str
+    stage: Stage
+    passed: bool
+    status: int
+    """The command's exit status; 124 when its time ran out."""
+    seconds: float
+    tail: str = ""
+    """The last lines of its output."""
+
+
+class Warned(Event, frozen=True):
+    text: str
+
+
+class WorkerFinished(Event, frozen=True):
+    """The worker's own account of why it stopped: a fact about it, not a claim to believe."""
+
+    reason: Stop
+    message: str = ""
+    until: float | None = None
+    """Unix seconds; set when `rate_limited` names a time."""
+
+
+class Judged(Event, frozen=True):
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+
+
+class Delivered(Event, frozen=True):
+    branch: str
+    commit: str
+    squashed: bool = False
+
+
+class Approved(Event, frozen=True):
+    tree: str
+    by: str
+
+
+class Merged(Event, frozen=True):
+    branch: str
+    commit: str
+
+
+class RunFinished(Event, frozen=True):
+    outcome: Outcome
+    message: str = ""
+    seconds: float = 0.0
+
+
+AnyEvent: TypeAlias = (
+    RunStarted
+    | Prepared
+    | Turn
+    | Text
+    | Output
+    | ToolStarted
+    | ToolFinished
+    | FilesTouched
+    | Changed
+    | LeftOut
+    | CheckFinished
+    | Warned
+    | WorkerFinished
+    | Judged
+    | Delivered
+    | Approved
+    | Merged
+    | RunFinished
+)

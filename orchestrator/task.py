@@ -1,0 +1,46 @@
+"""What was asked: repository, prompt, base, worker, limits, checks."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sandbox.limits import Limits as BoxLimits
+
+MAX_TURNS = 50
+"""No run takes more model turns than this, whatever was asked."""
+
+WorkerKind = Literal["agent", "command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a run has to stop. `None` means: no such limit."""
+
+    turns: int = 25
+    input_tokens: int = 500_000
+    output_tokens: int = 16_384
+    """Of one answer."""
+    cost: float | None = 3.0
+    """US dollars; a model without a known price is bound by tokens alone."""
+    seconds: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One request, complete: nothing below this line reads flags or settings again."""
+
+    repository: str
+    """A local path or a URL, as the user gave it."""
+    prompt: str
+    base: str = "HEAD"
+    worker: WorkerKind = "agent"
+    command: tuple[str, ...] = ()
+    """The deterministic fixer's arguments, for the `command` worker."""
+    model: str = ""
+    """`provider:name`, for the `agent` worker."""
+    image: str = ""
+    """Empty: the product's own base image."""
+    setup: tuple[str, ...] = ()
+    setup_network: bool = False
+    checks: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    box: BoxLimits = field(default_factory=BoxLimits)

@@ -1,0 +1,44 @@
+"""Everything that can go wrong with a sealed container. A command that fails is a value, not one of these.
+
+    SandboxError
+    ├── EngineError          no Docker Engine answers, or it is too old
+    ├── ImageError           the image is missing, of another architecture, or cannot be used
+    ├── SetupError           a set-up command failed; `output` holds its last lines
+    ├── SandboxLostError     the container died or stopped answering
+    ├── DiskFullError        the container's or the host's disk is full
+    └── CrossingError        what should cross the wall is too large, too late or malformed
+
+Every message is one sentence that says what to do next.
+"""
+
+
+class SandboxError(Exception):
+    """The sandbox failed, not the command in it."""
+
+
+class EngineError(SandboxError):
+    """No Docker Engine answers, or it is too old."""
+
+
+class ImageError(SandboxError):
+    """The image is missing, of another architecture, or cannot be used."""
+
+
+class SetupError(SandboxError):
+    """A set-up command failed; `output` holds the last lines it printed."""
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.output = output
+
+
+class SandboxLostError(SandboxError):
+    """The container died or stopped answering."""
+
+
+class DiskFullError(SandboxError):
+    """The container's or the host's disk is full."""
+
+
+class CrossingError(SandboxError):
+    """What should cross the wall is too large, too late or malformed."""
