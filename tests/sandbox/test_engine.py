@@ -1,5 +1,7 @@
+import gc
 import json
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -41,7 +43,11 @@ def refusal(monkeypatch):
             connect()
         return str(caught.value)
 
-    return connecting_to
+    yield connecting_to
+    with warnings.catch_warnings():
+        # docker-py leaves a socket that could not connect to the garbage collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture
