@@ -85,7 +85,7 @@ def test_git_packs_what_it_recorded(run):
 def test_git_starts_itself(run):
     """`repack` starts `git pack-objects`, found in git's own folder of programs."""
     run(GIT, "init", "-q", "itself")
-    assert run(GIT, "-C", "itself", "repack", "-a", "-d") == ""
+    assert run(GIT, "-C", "itself", "repack", "-a", "-d") == "Nothing new to pack.\n"
 
 
 def test_python_has_its_own_library(run):
