@@ -21,12 +21,11 @@ _TRUE_BYTES = (
     "--no-renames",  # a rename is a deletion and a creation: each is judged
     "--no-color",
     "--full-index",
-    "--binary",
     "--text",  # one NUL must not hide a file from its reader
     "--submodule=short",
 )
 
-UNIFIED = ("diff", *_TRUE_BYTES, "--src-prefix=a/", "--dst-prefix=b/")
+UNIFIED = ("diff", *_TRUE_BYTES, "--binary", "--src-prefix=a/", "--dst-prefix=b/")
 """The patch as it is recorded; `git apply` of it gives exactly the new tree."""
 
 NUMSTAT = ("diff", *_TRUE_BYTES, "--numstat", "-z")
