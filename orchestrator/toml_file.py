@@ -56,7 +56,7 @@ def _refuse_unknown(table: dict[str, Any], kind: object, prefix: str) -> None:
             near = difflib.get_close_matches(key, known, n=2)
             hint = f"nearest: {' or '.join(near)}" if near else "known: " + ", ".join(known)
             raise SettingsError(f"there is no setting {prefix + key!r} ({hint})")
-        if isinstance(value, dict):
+        if isinstance(value, dict) and _fields(known[key]):
             _refuse_unknown(value, known[key], f"{prefix}{key}.")
 
 

@@ -74,6 +74,7 @@ def test_every_key_is_read():
         (b"[sandbox]\nzz = 1", "there is no setting 'sandbox.zz' (known: memory, cpus, pids)"),
         (b"setup = 'make'", "setup: expected array, got string"),
         (b"[limits]\nturns = true", "limits.turns: expected int, got bool"),
+        (b"image = {a = 1}", "image: expected string, got table"),
         (b"limits = 3", "limits: expected table, got int"),
         (b"[limits]\nturns = 0", "turns must be at least 1, not 0"),
         (b"[limits]\ncost = inf", "cost must be more than 0 dollars, not inf"),
