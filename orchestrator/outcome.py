@@ -2,6 +2,22 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal, TypeAlias
+
+Stop: TypeAlias = Literal[
+    "complete",  # the worker says it is finished
+    "turns",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "time",
+    "gate",  # the checks still failed after the last permitted refusal
+    "refused",  # the model declined
+    "rate_limited",
+    "auth",
+    "cancelled",
+    "failed",
+]
 
 
 class Verdict(StrEnum):
