@@ -70,9 +70,7 @@ BLOCKS = (
     _block(
         "protected.policy",
         "it holds the rules that runs are judged by",
-        """
-        /.orchestrator.toml /.orchestrator/
-        """,
+        "/.orchestrator.toml /.orchestrator/",
     ),
     _block(
         "protected.ci",
@@ -88,9 +86,7 @@ BLOCKS = (
     _block(
         "protected.git",
         "git itself obeys it: filters, drivers, foreign repositories",
-        """
-        .gitattributes .gitmodules .gitconfig .lfsconfig
-        """,
+        ".gitattributes .gitmodules .gitconfig .lfsconfig",
     ),
     _block(
         "protected.hooks",
@@ -103,9 +99,7 @@ BLOCKS = (
     _block(
         "protected.owners",
         "it says who has to approve what",
-        """
-        CODEOWNERS
-        """,
+        "CODEOWNERS",
     ),
     _block(
         "protected.registry",
@@ -126,9 +120,7 @@ BLOCKS = (
     _block(
         "protected.editor",
         "an editor obeys it when the folder is opened",
-        """
-        .vscode .idea .zed .fleet .devcontainer* *.code-workspace .vs
-        """,
+        ".vscode .idea .zed .fleet .devcontainer* *.code-workspace .vs",
     ),
     _block(
         "protected.agent",
@@ -177,23 +169,17 @@ REVIEWS = (
     _review(
         "review.hidden",
         "it can keep files out of sight or out of images",
-        """
-        .gitignore .dockerignore .npmignore .git-blame-ignore-revs
-        """,
+        ".gitignore .dockerignore .npmignore .git-blame-ignore-revs",
     ),
     _review(
         "review.environment",
         "files of this name hold a deployment's settings and often its secrets",
-        """
-        .env .env.local .env.prod* .env.staging
-        """,
+        ".env .env.local .env.prod* .env.staging",
     ),
     _review(
         "review.forge",
         "the forge reads it",
-        """
-        .github .gitlab .gitea .forgejo
-        """,
+        ".github .gitlab .gitea .forgejo",
     ),
 )
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from orchestrator.guardrails.added import additions
 from orchestrator.guardrails.guardrail import Difference
 from orchestrator.outcome import Finding, Verdict
-from orchestrator.patch import Entry
 from orchestrator.settings import Policy
 
 FAR = 10
@@ -14,6 +13,9 @@ FAR = 10
 LONGEST_LINE = 5000
 """Characters; longer lines are generated, and no diff viewer shows their end."""
 
+MOST_READ = 32 << 20
+"""Bytes of old and new content that guardrails read for one change; searching takes its time."""
+
 READABLE = 16 << 20
 """Bytes of a file that guardrails look at (`Blobs.read`)."""
 
@@ -21,7 +23,12 @@ READABLE = 16 << 20
 def check(difference: Difference, policy: Policy) -> Iterator[Finding]:
     """Measure files, blobs, then lines; lines are counted only when the rest can be read at all."""
     blocked = False
-    for finding in (*_files(difference, policy), *_blobs(difference, policy)):
+    measured = (
+        *_files(difference, policy),
+        *_blobs(difference, policy),
+        *_total(difference),
+    )
+    for finding in measured:
         blocked = blocked or finding.verdict is Verdict.BLOCK
         yield finding
     if not blocked:
@@ -37,7 +44,7 @@ def _files(difference: Difference, policy: Policy) -> Iterator[Finding]:
 
 def _blobs(difference: Difference, policy: Policy) -> Iterator[Finding]:
     for entry in difference.entries:
-        size = _size(difference, entry)
+        size = _size(difference, entry.new_mode, entry.new_blob)
         if size > policy.max_blob_bytes:
             reason = f"the file has {size} bytes; up to {policy.max_blob_bytes} are usual"
             verdict = _verdict(size, policy.max_blob_bytes)
@@ -45,6 +52,17 @@ def _blobs(difference: Difference, policy: Policy) -> Iterator[Finding]:
         if size > READABLE:
             reason = f"only the first {READABLE >> 20} MiB of its {size} bytes were looked at"
             yield Finding("size.unread", Verdict.REVIEW, entry.name, reason)
+
+
+def _total(difference: Difference) -> Iterator[Finding]:
+    total = sum(
+        min(_size(difference, mode, blob), READABLE)
+        for entry in difference.entries
+        for mode, blob in ((entry.old_mode, entry.old_blob), (entry.new_mode, entry.new_blob))
+    )
+    if total > MOST_READ:
+        reason = f"old and new files hold {total} bytes; no more than {MOST_READ} are looked at"
+        yield Finding("size.total", Verdict.BLOCK, "", reason)
 
 
 def _lines(difference: Difference, policy: Policy) -> Iterator[Finding]:
@@ -62,9 +80,8 @@ def _lines(difference: Difference, policy: Policy) -> Iterator[Finding]:
         yield Finding("size.lines", _verdict(total, policy.max_lines), "", reason)
 
 
-def _size(difference: Difference, entry: Entry) -> int:
-    is_blob = entry.new_mode.startswith(("100", "120"))
-    return difference.blobs.size(entry.new_blob) if is_blob else 0
+def _size(difference: Difference, mode: str, blob: str) -> int:
+    return difference.blobs.size(blob) if mode.startswith(("100", "120")) else 0
 
 
 def _verdict(measured: int, usual: int) -> Verdict:
