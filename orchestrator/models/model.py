@@ -89,3 +89,10 @@ class Model(Protocol):
         Raises the `ModelError` family of `orchestrator.errors`; makes no retry of its own.
         """
         ...
+
+    def finish(self) -> None:
+        """The conversation is over: let go of connections.
+
+        Raises ScriptError when a script was not played as written.
+        """
+        ...
