@@ -1,12 +1,21 @@
 """One attempt at a task while it goes on: where events go, and what is known of it so far."""
 
 import errno
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from orchestrator.errors import ModelError, QuarantineError
-from orchestrator.events import AnyEvent, CheckFinished, RunFinished, ToolStarted, Turn, WorkerFinished
+from orchestrator.events import (
+    AnyEvent,
+    CheckFinished,
+    FilesTouched,
+    RunFinished,
+    ToolStarted,
+    Turn,
+    WorkerFinished,
+)
 from orchestrator.journal import Journal
 from orchestrator.outcome import Facts, Proof, judge_run
 from orchestrator.record import Held, Record
@@ -100,6 +109,12 @@ class Attempt:
                 raise
             self.facts, self.message = facts, str(error)
 
+    def subject(self, touched: FilesTouched) -> str:
+        """A commit's first line: the tool and what it was about."""
+        asked = self.asked
+        about = _about(asked.arguments) if asked and asked.call == touched.call else ""
+        return f"{touched.tool}: {about}" if about else touched.tool
+
     def finish(self, seconds: float) -> Record:
         """Say how it ended, for good."""
         outcome = judge_run(self.facts)
@@ -115,6 +130,17 @@ class Attempt:
         )
         self.tell(RunFinished(outcome=outcome, message=self.message, seconds=seconds))
         return record
+
+
+def _about(arguments: str) -> str:
+    """The first text among a call's arguments: the path, or the command."""
+    try:
+        asked = json.loads(arguments)
+    except ValueError:
+        return ""
+    values = asked.values() if isinstance(asked, dict) else asked if isinstance(asked, list) else ()
+    words = [value for value in values if isinstance(value, str)]
+    return " ".join(words) if isinstance(asked, list) else words[0] if words else ""
 
 
 def _facts_of(error: Exception, known: Facts) -> Facts | None:

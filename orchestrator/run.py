@@ -175,7 +175,7 @@ def _deliver(attempt: Attempt, repository: Repository, changes: Changes) -> None
 def _note(attempt: Attempt, touched: FilesTouched) -> Note:
     task = attempt.held.record.task
     return Note(
-        subject=f"step {touched.step}: {touched.tool}",
+        subject=attempt.subject(touched),
         run=attempt.id,
         step=touched.step,
         tool=touched.tool,

@@ -15,7 +15,8 @@ class Worker(Protocol):
         """Yield events as they happen; do nothing between them that is not told.
 
         After an event with `changes_files` the caller records the tree before it asks for the
-        next one; closing the generator ends what is going on. Raises `sandbox.errors.SandboxError` when the box is lost; a model's failure is
-        a `WorkerFinished`, not an exception.
+        next one; closing the generator ends what is going on. Raises
+        `sandbox.errors.SandboxError` when the box is lost; a model's failure is a
+        `WorkerFinished`, not an exception.
         """
         ...
