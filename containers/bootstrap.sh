@@ -52,7 +52,7 @@ from_mmdebstrap() {
 # debootstrap takes a single mirror: the first one named.
 from_debootstrap() {
     # shellcheck disable=SC2046
-    mirror=$(cat $(own_sources) | sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb  *\(\[[^]]*\]\)* *\([^ ]*\).*/\2/p' | head -n 1)
+    mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb  *\(\[[^]]*\]\)* *\([^ ]*\).*/\2/p' $(own_sources) | head -n 1)
     components=main
     [ "$ID" = ubuntu ] && components=main,universe
     debootstrap --variant=minbase --components="$components" --include="$packages" \

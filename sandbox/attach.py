@@ -5,6 +5,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping
+from mmap import mmap
 from typing import Any
 
 from docker.api.client import APIClient
@@ -26,7 +27,7 @@ class Attached:
     """
 
     def __init__(
-        self, api: APIClient, container: str, request: Mapping[str, Any], stdin: bytes
+        self, api: APIClient, container: str, request: Mapping[str, Any], stdin: bytes | mmap
     ) -> None:
         self.id: str = api.exec_create(container, stdin=bool(stdin), **request)["Id"]
         self._door: Any = api.exec_start(self.id, socket=True)

@@ -52,17 +52,18 @@ def connect() -> Engine:
         said = client.version()
     except (DockerException, OSError) as error:
         raise EngineError(_advice(error)) from error
-    _require(said["ApiVersion"], said["Version"], said["Os"])
+    if objection := _objection(said["ApiVersion"], said["Version"], said["Os"]):
+        client.close()
+        raise EngineError(objection)
     return Engine(client, said["Version"], said["Arch"])
 
 
-def _require(api: str, version: str, system: str) -> None:
+def _objection(api: str, version: str, system: str) -> str | None:
     if tuple(int(part) for part in api.split(".")) < OLDEST_API:
-        raise EngineError(f"Docker Engine {version} is too old: install 20.10 or later.")
+        return f"Docker Engine {version} is too old: install 20.10 or later."
     if system != "linux":
-        raise EngineError(
-            f"The Docker Engine runs {system} containers: switch it to Linux containers."
-        )
+        return f"The Docker Engine runs {system} containers: switch it to Linux containers."
+    return None
 
 
 def _advice(error: BaseException) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from mmap import mmap
 from typing import Any
 
 from docker.errors import DockerException
@@ -37,15 +38,16 @@ GONE = (DockerException, RequestException, OSError)
 class ExecChannel:
     """The Channel that starts an engine exec for each command."""
 
-    def __init__(self, engine: Engine, container: str) -> None:
+    def __init__(self, engine: Engine, container: str, user: str = USER) -> None:
         self._api = engine.client.api
         self._container = container
+        self._user = user
 
     def start(
         self,
         command: Sequence[str],
         *,
-        stdin: bytes = b"",
+        stdin: bytes | mmap = b"",
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
@@ -58,7 +60,7 @@ class ExecChannel:
             yield Exit(CANNOT_START, time.monotonic() - began, size=len(refusal))
             return
         token = secrets.token_hex(16) if reap else ""
-        request = _request(command, cwd, env, token, seconds)
+        request = _request(command, cwd, env, token, seconds) | {"user": self._user}
         with self._running(request, stdin, token) as running:
             size = 0
             for chunk in self._output(running, began + seconds + (GRACE if reap else 0.0)):
@@ -75,7 +77,9 @@ class ExecChannel:
             self._finish([BUSYBOX, "kill", "-9", "-1"], DRAIN)
 
     @contextlib.contextmanager
-    def _running(self, request: dict[str, Any], stdin: bytes, token: str) -> Iterator[Attached]:
+    def _running(
+        self, request: dict[str, Any], stdin: bytes | mmap, token: str
+    ) -> Iterator[Attached]:
         with self._losing():
             running = Attached(self._api, self._container, request, stdin)
         try:
@@ -188,7 +192,6 @@ def _request(
     reaper = [*REAPER, token, str(seconds), cwd] if token else []
     return {
         "cmd": [*reaper, *command],
-        "user": USER,
         "workdir": "/" if token else cwd,
         "environment": dict(env),
     }

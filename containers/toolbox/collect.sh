@@ -26,7 +26,7 @@ copy_python() {
     IFS='|'
     for name in $unwanted_packages; do
         # shellcheck disable=SC2086  # a pattern
-        rm -rf "$stdlib"/$name
+        rm -rf "${stdlib:?}"/$name
     done
     IFS=$old
     find "$stdlib/lib-dynload" -type f | while read -r file; do

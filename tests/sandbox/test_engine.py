@@ -1,5 +1,7 @@
+import gc
 import json
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -41,24 +43,34 @@ def refusal(monkeypatch):
             connect()
         return str(caught.value)
 
-    return connecting_to
+    yield connecting_to
+    with warnings.catch_warnings():
+        # docker-py leaves a socket that could not connect to the garbage collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
-def test_the_engine_that_answers_says_what_it_is():
+@pytest.fixture
+def engine():
     engine = connect()
+    yield engine
+    engine.client.close()
+
+
+def test_the_engine_that_answers_says_what_it_is(engine):
     assert engine.architecture == engine.client.version()["Arch"]
     assert engine.version == engine.client.version()["Version"]
 
 
-def test_labels_name_this_very_process():
-    labels = connect().host_labels()
+def test_labels_name_this_very_process(engine):
+    labels = engine.host_labels()
     assert labels["host_pid"] == str(os.getpid())
     assert set(labels) == {"app", "host", "host_boot", "host_pid", "host_start", "host_user"}
     assert all(labels.values())
 
 
-def test_labels_stay_the_same_for_the_life_of_a_process():
-    assert connect().host_labels() == connect().host_labels()
+def test_labels_stay_the_same_for_the_life_of_a_process(engine):
+    assert engine.host_labels() == engine.host_labels()
 
 
 @pytest.mark.parametrize("host", ["unix:///nowhere/docker.sock", "tcp://127.0.0.1:1"])

@@ -9,8 +9,10 @@ from sandbox.engine import Engine, connect
 
 
 @pytest.fixture
-def engine() -> Engine:
-    return connect()
+def engine():
+    engine = connect()
+    yield engine
+    engine.client.close()
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_other_content_is_another_volume(engine, programs):
 
 def test_many_who_fill_at_once_agree_and_leave_one_volume(engine, programs):
     with ThreadPoolExecutor(5) as pool:
-        names = set(pool.map(lambda _: toolbox.filled(connect(), programs), range(5)))
+        names = set(pool.map(lambda _: toolbox.filled(engine, programs), range(5)))
     assert len(names) == 1
     assert {volume.name for volume in volumes(engine, programs)} == names
 
