@@ -8,6 +8,7 @@ from sandbox import container, toolbox
 from sandbox.channel import NOTHING, WORKSPACE, Chunk
 from sandbox.engine import Engine
 from sandbox.exec import ExecChannel
+from sandbox.files import Files
 from sandbox.hardening import work_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
@@ -23,6 +24,7 @@ class Box:
     def __init__(self, engine: Engine, identity: str) -> None:
         self.id = identity
         self.channel = ExecChannel(engine, identity)
+        self.files = Files(self.channel)
         self._engine = engine
 
     def stream(
