@@ -18,7 +18,8 @@ from orchestrator.events import (
 )
 from orchestrator.journal import Journal
 from orchestrator.outcome import Facts, Proof, judge_run
-from orchestrator.record import Held, Record
+from orchestrator.record import Record
+from orchestrator.records import Held
 from sandbox.errors import CrossingError, DiskFullError, SandboxError, SandboxLostError
 
 Watch = Callable[[AnyEvent], None]

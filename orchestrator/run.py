@@ -110,7 +110,9 @@ def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> Non
 
 
 def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: Changes) -> None:
-    worker = hire(task, model, attempt.held.folder.artifacts)
+    artifacts = attempt.held.folder.artifacts
+    artifacts.mkdir(exist_ok=True)
+    worker = hire(task, model, artifacts)
     # From here on, what is in the box is on record only once a full look at it says so.
     attempt.facts = replace(attempt.facts, rehash_equal=None)
     try:
