@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+CONNECT_SECONDS = 10.0
+"""How long a server may take to accept a connection."""
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -13,6 +16,8 @@ class Access:
     key: str = field(repr=False)
     variable: str
     """The variable that should hold the key: named when the key is wrong."""
+    silence: float = 120.0
+    """Seconds without a byte after which the connection counts as broken."""
 
     @property
     def name(self) -> str:

@@ -17,7 +17,7 @@ from anthropic.types import (
 )
 
 from orchestrator.models import failure
-from orchestrator.models.access import Access
+from orchestrator.models.access import CONNECT_SECONDS, Access
 from orchestrator.models.model import (
     Answer,
     AnswerStop,
@@ -28,9 +28,6 @@ from orchestrator.models.model import (
     ToolSchema,
 )
 from orchestrator.pricing import Usage
-
-TIMEOUT = anthropic.Timeout(120.0, connect=10.0)
-"""Seconds; the first number bounds the silence between two pieces of a stream."""
 
 _CACHE: CacheControlEphemeralParam = {"type": "ephemeral"}
 
@@ -53,7 +50,10 @@ class AnthropicModel:
         self.name = access.name
         self._access = access
         self._client = anthropic.Anthropic(
-            api_key=access.key, base_url=access.base_url, max_retries=0, timeout=TIMEOUT
+            api_key=access.key,
+            base_url=access.base_url,
+            max_retries=0,
+            timeout=anthropic.Timeout(access.silence, connect=CONNECT_SECONDS),
         )
         # The SDK adds headers it finds in ANTHROPIC_CUSTOM_HEADERS and takes no word against it.
         self._client._custom_headers = {}

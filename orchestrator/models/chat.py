@@ -1,5 +1,6 @@
 """Models behind OpenAI's older Chat Completions API: Gemini, Ollama, vLLM and many others."""
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -93,7 +94,7 @@ class _Draft:
     def answer(self, name: str) -> Answer:
         """The whole answer, once `reason` is known."""
         calls = tuple(
-            ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"])
+            ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"] or "{}")
             for call in self._calls
         )
         return Answer(self._text, calls, self._usage, self._stop(), self._echo(), name)
@@ -130,7 +131,7 @@ class _Draft:
     def _echo(self) -> tuple[dict[str, Any], ...]:
         message: dict[str, Any] = {"role": "assistant", "content": self._text or None}
         if self._calls:
-            message["tool_calls"] = self._calls
+            message["tool_calls"] = [_resendable(call) for call in self._calls]
         return (message,) if self._text or self._calls else ()
 
 
@@ -142,6 +143,16 @@ def _new_call(piece: ChoiceDeltaToolCall, at: int) -> dict[str, Any]:
         "type": "function",
         "function": {"name": "", "arguments": ""},
     }
+
+
+def _resendable(call: dict[str, Any]) -> dict[str, Any]:
+    """The call, without arguments that are not JSON: vLLM and Ollama refuse to read them back."""
+    function = call["function"]
+    try:
+        json.loads(function["arguments"])
+    except ValueError:
+        return {**call, "function": {**function, "arguments": "{}"}}
+    return call
 
 
 def _usage(usage: CompletionUsage) -> Usage:

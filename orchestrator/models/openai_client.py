@@ -8,10 +8,7 @@ import httpx2
 import openai
 
 from orchestrator.models import failure
-from orchestrator.models.access import Access
-
-TIMEOUT = openai.Timeout(120.0, connect=10.0)
-"""Seconds; the first number bounds the silence between two pieces of a stream."""
+from orchestrator.models.access import CONNECT_SECONDS, Access
 
 
 def connect(access: Access) -> openai.OpenAI:
@@ -21,7 +18,7 @@ def connect(access: Access) -> openai.OpenAI:
         api_key=access.key or "none",
         base_url=access.base_url,
         max_retries=0,
-        timeout=TIMEOUT,
+        timeout=openai.Timeout(access.silence, connect=CONNECT_SECONDS),
     )
     # Each of these falls back to a variable (OPENAI_ORG_ID and others) and takes no "none".
     client.organization = client.project = client.admin_api_key = None
