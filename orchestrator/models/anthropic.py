@@ -54,6 +54,7 @@ class AnthropicModel:
             base_url=access.base_url,
             max_retries=0,
             timeout=anthropic.Timeout(access.silence, connect=CONNECT_SECONDS),
+            open_telemetry=False,
         )
         # The SDK adds headers it finds in ANTHROPIC_CUSTOM_HEADERS and takes no word against it.
         self._client._custom_headers = {}
@@ -68,7 +69,7 @@ class AnthropicModel:
         on_text: Callable[[str], None],
     ) -> Answer:
         """Answer the conversation; see `Model.answer`."""
-        draft = _Draft(on_text)
+        draft = _Draft()
         with (
             _failures(self._access),
             self._client.messages.create(
@@ -81,10 +82,14 @@ class AnthropicModel:
             ) as stream,
         ):
             for event in stream:
-                draft.take(event)
+                with failure.as_documented(self._access):
+                    text = draft.take(event)
+                if text:
+                    on_text(text)
         if not draft.ended:
             raise failure.cut(self._access, stream.response.headers.get("content-type", ""))
-        return draft.answer(self.name)
+        with failure.as_documented(self._access):
+            return draft.answer(self.name)
 
     def finish(self) -> None:
         """Close the connections."""
@@ -94,27 +99,30 @@ class AnthropicModel:
 class _Draft:
     """An answer while it streams in."""
 
-    def __init__(self, on_text: Callable[[str], None]) -> None:
+    def __init__(self) -> None:
         self.ended = False
-        self._on_text = on_text
         self._blocks: dict[int, dict[str, Any]] = {}
         self._inputs: dict[int, str] = {}
         self._tokens: dict[str, int] = {}
         self._stop = ""
 
-    def take(self, event: RawMessageStreamEvent) -> None:
-        """Add what one event tells; events and deltas of kinds unknown to us tell nothing."""
+    def take(self, event: RawMessageStreamEvent) -> str:
+        """Add what one event tells, and give the text it brings.
+
+        Events and deltas of kinds unknown to us tell nothing.
+        """
         if event.type == "message_start":
             self._count(event.message.usage)
         elif event.type == "content_block_start":
             self._blocks[event.index] = event.content_block.to_dict(warnings=False)
         elif event.type == "content_block_delta":
-            self._extend(event.index, event.delta)
+            return self._extend(event.index, event.delta)
         elif event.type == "message_delta":
             self._stop = event.delta.stop_reason or ""
             self._count(event.usage)
         elif event.type == "message_stop":
             self.ended = True
+        return ""
 
     def answer(self, name: str) -> Answer:
         """The whole answer, once it `ended`."""
@@ -129,18 +137,19 @@ class _Draft:
             model=name,
         )
 
-    def _extend(self, index: int, delta: RawContentBlockDelta) -> None:
+    def _extend(self, index: int, delta: RawContentBlockDelta) -> str:
         block = self._blocks[index]
         if delta.type == "text_delta":
             block["text"] += delta.text
-            self._on_text(delta.text)
-        elif delta.type == "thinking_delta":
+            return delta.text
+        if delta.type == "thinking_delta":
             block["thinking"] += delta.thinking
         elif delta.type == "signature_delta":
             block["signature"] = delta.signature
         elif delta.type == "input_json_delta":
             self._inputs[index] = self._inputs.get(index, "") + delta.partial_json
             block["input"] = _object(self._inputs[index])
+        return ""
 
     def _calls(self) -> Iterator[ToolCall]:
         for index, block in sorted(self._blocks.items()):

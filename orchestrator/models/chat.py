@@ -46,7 +46,7 @@ class ChatModel:
         on_text: Callable[[str], None],
     ) -> Answer:
         """Answer the conversation; see `Model.answer`."""
-        draft = _Draft(on_text)
+        draft = _Draft()
         with (
             failures(self._access),
             self._client.chat.completions.create(
@@ -60,10 +60,14 @@ class ChatModel:
             ) as stream,
         ):
             for chunk in stream:
-                draft.take(chunk)
+                with failure.as_documented(self._access):
+                    text = draft.take(chunk)
+                if text:
+                    on_text(text)
         if not draft.reason:
             raise failure.cut(self._access, stream.response.headers.get("content-type", ""))
-        return draft.answer(self.name)
+        with failure.as_documented(self._access):
+            return draft.answer(self.name)
 
     def finish(self) -> None:
         """Close the connections."""
@@ -73,23 +77,24 @@ class ChatModel:
 class _Draft:
     """An answer while it streams in."""
 
-    def __init__(self, on_text: Callable[[str], None]) -> None:
+    def __init__(self) -> None:
         self.reason = ""
         """The finish reason; without one the answer is not whole."""
-        self._on_text = on_text
         self._text = ""
         self._refused = False
         self._calls: list[dict[str, Any]] = []
         self._at: dict[int, int] = {}
         self._usage = Usage(0, 0)
 
-    def take(self, chunk: ChatCompletionChunk) -> None:
-        """Add what one chunk tells; the last one brings the usage and no choice."""
+    def take(self, chunk: ChatCompletionChunk) -> str:
+        """Add what one chunk tells, and give the text it brings; the last one has no choice."""
+        text = ""
         if chunk.usage:
             self._usage = _usage(chunk.usage)
         for choice in chunk.choices or ():
-            self._extend(choice.delta)
+            text += self._extend(choice.delta)
             self.reason = choice.finish_reason or self.reason
+        return text
 
     def answer(self, name: str) -> Answer:
         """The whole answer, once `reason` is known."""
@@ -99,13 +104,13 @@ class _Draft:
         )
         return Answer(self._text, calls, self._usage, self._stop(), self._echo(), name)
 
-    def _extend(self, delta: ChoiceDelta) -> None:
-        self._refused = self._refused or bool(delta.refusal)
-        if text := (delta.content or "") + (delta.refusal or ""):
-            self._text += text
-            self._on_text(text)
+    def _extend(self, delta: ChoiceDelta) -> str:
         for piece in delta.tool_calls or ():
             self._call(piece)
+        text = (delta.content or "") + (delta.refusal or "")
+        self._text += text
+        self._refused = self._refused or bool(delta.refusal)
+        return text
 
     def _call(self, piece: ChoiceDeltaToolCall) -> None:
         """Add a piece of a call: to the one at its index, unless it brings another id.

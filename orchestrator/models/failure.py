@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
@@ -75,6 +76,18 @@ def broken(access: Access, how: str) -> ModelError:
     return ModelError(
         hide(access, f"the connection to {access.name} failed: {how}"), retryable=True
     )
+
+
+@contextmanager
+def as_documented(access: Access) -> Iterator[None]:
+    """Raise a ModelError when an event lacks what the API promises.
+
+    The SDKs check nothing of what they parse: a wrong shape shows where it is used.
+    """
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError) as problem:
+        raise broken(access, f"an event is not as documented: {problem}") from None
 
 
 def cut(access: Access, content_type: str) -> ModelError:

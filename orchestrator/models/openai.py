@@ -44,7 +44,7 @@ class OpenAIModel:
         on_text: Callable[[str], None],
     ) -> Answer:
         """Answer the conversation; see `Model.answer`."""
-        draft = _Draft(self._access, on_text)
+        draft = _Draft(self._access)
         with (
             failures(self._access),
             self._client.responses.create(
@@ -58,10 +58,14 @@ class OpenAIModel:
             ) as stream,
         ):
             for event in stream:
-                draft.take(event)
+                with failure.as_documented(self._access):
+                    text = draft.take(event)
+                if text:
+                    on_text(text)
         if draft.response is None:
             raise failure.cut(self._access, stream.response.headers.get("content-type", ""))
-        return draft.answer(draft.response)
+        with failure.as_documented(self._access):
+            return draft.answer(draft.response)
 
     def finish(self) -> None:
         """Close the connections."""
@@ -71,18 +75,20 @@ class OpenAIModel:
 class _Draft:
     """An answer while it streams in."""
 
-    def __init__(self, access: Access, on_text: Callable[[str], None]) -> None:
+    def __init__(self, access: Access) -> None:
         self.response: Response | None = None
         """Set by the terminal event alone."""
         self._access = access
-        self._on_text = on_text
         self._items: list[dict[str, Any]] = []
 
-    def take(self, event: ResponseStreamEvent) -> None:
-        """Add what one event tells; raises the ModelError that a failure event stands for."""
+    def take(self, event: ResponseStreamEvent) -> str:
+        """Add what one event tells, and give the text it brings.
+
+        Raises the ModelError that a failure event stands for.
+        """
         if event.type in ("response.output_text.delta", "response.refusal.delta"):
-            self._on_text(event.delta)
-        elif event.type == "response.output_item.done":
+            return event.delta
+        if event.type == "response.output_item.done":
             self._items.append(event.item.to_dict(warnings=False))
         elif event.type in ("response.completed", "response.incomplete"):
             self.response = event.response
@@ -91,6 +97,7 @@ class _Draft:
             self._fail(error.code if error else "", error.message if error else "no reason given")
         elif event.type == "error":
             self._fail(event.code or "", event.message)
+        return ""
 
     def answer(self, response: Response) -> Answer:
         """The whole answer, once the terminal event brought `response`."""

@@ -1,7 +1,15 @@
 """What a played API says: a list of steps, each the answer to one request.
 
 A scenario is a JSON file, or the same values in Python. Steps are played in order, one for each
-request that asks a model, whichever of the APIs it comes by. See `tests/api/scenarios/`.
+request that asks a model, whichever of the APIs it comes by:
+
+    {"steps": [
+      {"fault": {"status": 529}},
+      {"expect": {"said": ["fix the sum"], "tools": ["Edit"]},
+       "text": "On it.",
+       "calls": [{"tool": "Edit", "arguments": {"file_path": "/workspace/sum.py"}}]},
+      {"text": "Done.", "fault": {"after": 3, "then": "close"}}
+    ]}
 """
 
 import json
@@ -72,6 +80,8 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stop: Literal["", "length", "refused", "pause"] = ""
     expect: Expect = Expect()
     fault: Fault = Fault()
+    raw: tuple[str, ...] = ()
+    """Frames, or the one body of an error, sent as they stand: for what servers do in the wild."""
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

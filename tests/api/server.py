@@ -177,10 +177,12 @@ def _send(spoken: ModuleType, wire: Wire, step: Step, number: int, asked: Asked)
     if fault.instead == "html":
         return wire.whole(fault.status, "text/html", b"<html>Sign in</html>", fault.headers)
     if fault.status >= 400:
-        return wire.document(fault.status, spoken.problem(*problem), fault.headers)
+        body = "".join(step.raw) or json.dumps(spoken.problem(*problem))
+        return wire.whole(fault.status, "application/json", body.encode(), fault.headers)
     if fault.instead == "json" or not asked.stream:
         return wire.document(200, spoken.document(step, number, asked.model), fault.headers)
-    frames = spoken.frames(step, number, asked.model)
+    raw = (frame.encode() for frame in step.raw)
+    frames = raw if step.raw else spoken.frames(step, number, asked.model)
     return wire.stream(frames, fault, spoken.problem_frame(*problem))
 
 

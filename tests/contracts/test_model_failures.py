@@ -164,3 +164,32 @@ def test_the_environment_adds_nothing(member, monkeypatch):
         ask(on.model)
     assert on.api.requests[0].key == KEY
     assert "leaked" not in str(on.api.requests[0].headers)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        '{"type": "content_block_delta", "index": 7, "delta": {"type": "text_delta", "text": "x"}}',
+        '{"type": "message_start"}',
+        '{"type": "response.output_item.done"}',
+        '{"type": "response.output_text.delta", "delta": 5}',
+        '{"choices": [{"index": 0}]}',
+        '{"choices": 5}',
+        "[]",
+        "5",
+        "null",
+        "{}",
+    ],
+)
+def test_events_of_another_shape_are_no_answer(member, event):
+    frames = (f"event: message\ndata: {event}\n\n",)
+    with member.stage(Step(raw=frames)) as on, pytest.raises(ModelError):
+        ask(on.model)
+
+
+def test_what_the_listener_raises_is_not_taken_for_the_api(member):
+    def listen(text):
+        raise KeyError(text)
+
+    with member.stage(Step("text")) as on, pytest.raises(KeyError):
+        ask(on.model, listen)
