@@ -1,6 +1,5 @@
 """What a change adds: the new lines of each file, compared line by line with the old content."""
 
-import codecs
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,13 +9,6 @@ from orchestrator.patch import Entry
 
 _SNIFFED = 8000
 """Bytes in which a NUL makes content binary; git's own measure (`buffer_is_binary`)."""
-
-_WIDE = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +66,10 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _decode(data: bytes) -> str:
-    """Decode leniently: what is not UTF-8 must be searched too, not crash the search."""
-    for mark, encoding in _WIDE:
-        if data.startswith(mark):
-            return data.decode(encoding, "replace")
-    return data.decode("latin-1" if is_binary(data) else "utf-8", "replace")
+    """Decode leniently: what is not UTF-8 must be searched too, not crash the search.
+
+    Without its NULs, UTF-16 reads as what it says, and so does text that only pretends to be
+    UTF-16 by its first two bytes.
+    """
+    encoding = "latin-1" if is_binary(data) else "utf-8"
+    return data.replace(b"\0", b"").decode(encoding, "replace")

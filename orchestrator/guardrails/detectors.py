@@ -96,11 +96,11 @@ _TOKENS = (
 _KEY_WORDS = ("key", "token", "credential", "secret", "auth")
 _KEYS = (
     r"(?i:(?:api|access|auth|secret|private|account)_?-?key|client_?-?secret"
-    r"|token(?!iz)|credential|auth)"
+    r"|(?<!next)(?<!client)(?<!request)token|credential|auth(?![a-z]))"
 )
 _PASSWORD_WORDS = ("passw", "passphrase", "pwd", "db_pass", "dbpass", "secret")
 _PASSWORDS = r"(?i:passw(?:or)?d|passphrase|(?<![a-z])pwd|db_?pass|secret)"
-_GIVEN = r"[\w.-]{0,30}[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[=:!]=?)[ \t]{0,8}"
+_GIVEN = r"[_-]?\w{0,8}[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[=:!]=?)[ \t]{0,8}"
 _QUOTED = r"[@rbfu]{0,2}[\"'`]([^\"'`\s]{6,256})[\"'`]"
 _BARE = r"([^\"'`\s,;(){}\[\]<>]{6,256})"
 _CALLED = r"[\w.-]{0,30}\([\"']([^\"'\s]{6,256})[\"']"

@@ -7,13 +7,15 @@ from enum import IntEnum
 
 _STAND_INS = re.compile(
     r"example|placeholder|change_?me|your|dummy|fake|sample|redacted|insert|x{4}|\*{3}|\.{3}|"
-    r"<|\$\{|\{\{|%\(|\$\(",
+    r"<|\$\{|\{\{|%\(|\$\(|\(\?|\[\^|abcdefg|01234567",
     re.IGNORECASE,
 )
 _FEWEST_CHARACTERS = 6
 """A string of fewer different characters is nobody's random secret."""
 
-_PATH = re.compile(r"[./~]|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_REFERENCE = re.compile(r"[./~]|[a-z][a-z0-9+.-]*://|arn:|urn:|\d{4}-\d\d-\d\dT", re.IGNORECASE)
+"""A path, a URL, a name of a resource, a time."""
+
 _WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])")
 
 
@@ -29,7 +31,7 @@ class Guess(IntEnum):
 
 def guess(value: str) -> Guess:
     """Guess from length, kinds of characters, entropy, and whether words can be read in it."""
-    if len(value) < 6 or is_stand_in(value) or _PATH.match(value):
+    if len(value) < 6 or is_stand_in(value) or _REFERENCE.match(value):
         return Guess.NOTHING
     if _reads_as_words(value):
         return Guess.WEAK if _kinds(value) > 2 else Guess.NOTHING
@@ -41,7 +43,7 @@ def guess(value: str) -> Guess:
 
 
 def is_stand_in(value: str) -> bool:
-    """True for `<your-token>`, `xxxx`, `${TOKEN}` and their like."""
+    """True for `<your-token>`, `xxxx`, `${TOKEN}`, alphabets, regular expressions."""
     return len(set(value)) < _FEWEST_CHARACTERS or _STAND_INS.search(value) is not None
 
 

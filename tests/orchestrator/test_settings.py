@@ -1,5 +1,7 @@
 """The policy file as its writer meets it, and how flags meet it."""
 
+from pathlib import Path
+
 import pytest
 
 from orchestrator import settings
@@ -210,3 +212,9 @@ def test_sizes_are_read_as_docker_reads_them(text, expected):
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(ValueError, match="is not a size"):
         settings.size(text)
+
+
+def test_the_documented_example_is_a_valid_policy_file():
+    page = (Path(__file__).parents[2] / "docs" / "policy.md").read_text()
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    assert settings.read(example.encode()).checks == ("pytest -q", "ruff check .")
