@@ -102,7 +102,7 @@ class _Draft:
     def __init__(self) -> None:
         self.ended = False
         self._blocks: dict[int, dict[str, Any]] = {}
-        self._inputs: dict[int, str] = {}
+        self._inputs: dict[int, list[str]] = {}
         self._tokens: dict[str, int] = {}
         self._stop = ""
 
@@ -126,12 +126,15 @@ class _Draft:
 
     def answer(self, name: str) -> Answer:
         """The whole answer, once it `ended`."""
+        calls = tuple(self._calls())
+        for index in self._inputs:
+            self._blocks[index]["input"] = _object(self._input(index))
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         return Answer(
             text="".join(block["text"] for block in blocks if block["type"] == "text"),
-            calls=tuple(self._calls()),
+            calls=calls,
             usage=self._usage(),
-            stop=_STOPS.get(self._stop, "complete"),
+            stop=_STOPS.get(self._stop) or ("tools" if calls else "complete"),
             # The API refuses a text block that is empty, even its own.
             echo=tuple(block for block in blocks if block != {**block, "type": "text", "text": ""}),
             model=name,
@@ -147,14 +150,17 @@ class _Draft:
         elif delta.type == "signature_delta":
             block["signature"] = delta.signature
         elif delta.type == "input_json_delta":
-            self._inputs[index] = self._inputs.get(index, "") + delta.partial_json
-            block["input"] = _object(self._inputs[index])
+            self._inputs.setdefault(index, []).append(delta.partial_json)
         return ""
 
     def _calls(self) -> Iterator[ToolCall]:
         for index, block in sorted(self._blocks.items()):
             if block["type"] == "tool_use":
-                yield ToolCall(block["id"], block["name"], self._inputs.get(index) or "{}")
+                yield ToolCall(block["id"], block["name"], self._input(index))
+
+    def _input(self, index: int) -> str:
+        """The JSON text of a call's arguments; a tool without any gets an empty object."""
+        return "".join(self._inputs.get(index, ())) or "{}"
 
     def _count(self, usage: anthropic.BaseModel) -> None:
         """Keep the newest of each count: those of `message_delta` are totals, but may be absent."""
@@ -170,7 +176,7 @@ class _Draft:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The object that JSON `text` holds; an empty one while it is incomplete or if it is broken."""
+    """The object that JSON `text` holds; an empty one if it is broken: the API takes no text."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError:
