@@ -20,7 +20,7 @@ timed() {
     shift
     start=$(date +%s)
     if ! "$@" >"$scratch/log" 2>&1; then
-        tail -n 20 "$scratch/log" >&2
+        tail -n 20 "$scratch/log" | sed 's/^/images:   | /' >&2
         return 1
     fi
     say "  done in $(($(date +%s) - start)) s"
@@ -62,7 +62,7 @@ pulled() {
 }
 
 bootstrapped() {
-    say "no registry or no package mirror from inside a container: using this machine's own package sources"
+    say "that failed: making it from this machine's own package sources instead"
     timed "bootstrapping a root file system" sh "$here/bootstrap.sh" "$here/base/packages" "$scratch/rootfs.tar" &&
         timed "importing it" docker import "$scratch/rootfs.tar" "$base:rootfs" &&
         timed "building $base:1" build --network none --build-arg "ROOTFS=$base:rootfs" -t "$base:1" "$scratch/base" &&
