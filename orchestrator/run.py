@@ -4,9 +4,6 @@ import time
 from contextlib import closing
 from dataclasses import replace
 
-from sandbox.images import BASE_IMAGE
-from sandbox.sweep import sweep
-
 from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
 from orchestrator.changes import Changes
@@ -24,6 +21,8 @@ from orchestrator.verify import Subject, verify
 from orchestrator.workers import hire
 from sandbox import Engine, Line, Source, connect, open_box, prepare
 from sandbox.box import Box
+from sandbox.images import BASE_IMAGE
+from sandbox.sweep import sweep
 
 
 def run(
