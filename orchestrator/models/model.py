@@ -56,6 +56,8 @@ class Answer:
     stop: AnswerStop
     echo: tuple[dict[str, Any], ...] = ()
     """The provider's own blocks of this answer, sent back unchanged in the next request."""
+    model: str = ""
+    """`Model.name` of the author: only it is sent `echo`; another model is sent text and calls."""
 
 
 @dataclass(frozen=True, slots=True)
