@@ -43,6 +43,7 @@ class Records:
     """All runs of one home folder; nothing is created there before the first run begins."""
 
     def __init__(self, home: Path) -> None:
+        self.home = home
         self._runs = home / "runs"
 
     def folder(self, run: str) -> Folder:
