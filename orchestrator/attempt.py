@@ -39,12 +39,11 @@ class Totals:
 
     def plus(self, turn: Turn) -> "Totals":
         """These and one more answer."""
-        known = self.cost is not None and turn.cost is not None
         return Totals(
             turns=self.turns + 1,
             input_tokens=self.input_tokens + turn.input_tokens,
             output_tokens=self.output_tokens + turn.output_tokens,
-            cost=self.cost + turn.cost if known else None,
+            cost=_sum(self.cost, turn.cost),
             model=turn.model,
         )
 
@@ -131,6 +130,10 @@ class Attempt:
         )
         self.tell(RunFinished(outcome=outcome, message=self.message, seconds=seconds))
         return record
+
+
+def _sum(known: float | None, more: float | None) -> float | None:
+    return None if known is None or more is None else known + more
 
 
 def _about(arguments: str) -> str:

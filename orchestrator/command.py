@@ -1,7 +1,7 @@
 """The deterministic fixer: a worker that is one command, without any model."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Command:
     artifacts: Path
     """A folder on the host; the whole output is kept there as `command.txt`."""
 
-    def work(self, task: Task, box: Box) -> Iterator[AnyEvent]:
+    def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
         """Run the command, as `Worker.work` says.
 
         What it changed is told whatever its exit status. Only status 0 is `complete`: many

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from sandbox.images import BASE_IMAGE
+from sandbox.sweep import sweep
 
 from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
@@ -21,7 +22,7 @@ from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.workers import hire
-from sandbox import Engine, Line, Source, connect, open_box, prepare, sweep
+from sandbox import Engine, Line, Source, connect, open_box, prepare
 from sandbox.box import Box
 
 

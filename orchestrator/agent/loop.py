@@ -24,12 +24,11 @@ from orchestrator.events import AnyEvent, Warned, WorkerFinished
 from orchestrator.models.model import Model, Prompt, Results, ToolCall, ToolResult
 from orchestrator.models.retry import Patience
 from orchestrator.pricing import Usage
-from orchestrator.task import MAX_TURNS, Limits, Task
+from orchestrator.task import Limits, Task
 from orchestrator.tools.table import TOOLS
 from orchestrator.tools.tool import Tool
 from sandbox.box import Box
 
-_CLAMPED = "{} turns were asked for; no run takes more than {}."
 _UNPRICED = (
     "The price of {} is unknown, so the cost limit of {:.2f} US dollars cannot hold; "
     "limits on tokens, turns and time do."
@@ -48,7 +47,7 @@ class Agent:
     patience: Patience = field(default_factory=Patience)
     """How waiting between attempts to reach the model is done."""
 
-    def work(self, task: Task, box: Box) -> Iterator[AnyEvent]:
+    def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
         """Work on the task, as `Worker.work` says."""
         yield from self._warnings(task.limits)
         ended = yield from self._ended(task, box)
@@ -73,7 +72,7 @@ class Agent:
         tools = {tool.name: tool for tool in self.tools}
         spent, repeats = Spent(time.monotonic() + task.limits.seconds), Repeats()
         refusals, flawed = 0, False
-        for number in range(1, min(task.limits.turns, MAX_TURNS) + 1):
+        for number in range(1, task.limits.turns + 1):
             if reason := spent.over(task.limits):
                 return WorkerFinished(reason=reason)
             answer = yield from talk.answer(number, spent.until)
@@ -125,8 +124,6 @@ class Agent:
 
     def _warnings(self, limits: Limits) -> Iterator[Warned]:
         """Tell which limits cannot hold as they were asked for."""
-        if limits.turns > MAX_TURNS:
-            yield Warned(text=_CLAMPED.format(limits.turns, MAX_TURNS))
         if limits.cost is not None and pricing.cost(self.model.name, Usage(0, 0)) is None:
             yield Warned(text=_UNPRICED.format(self.model.name, limits.cost))
 
