@@ -1,6 +1,8 @@
 """All guardrails together."""
 
-from orchestrator.guardrails import table
+from pathlib import Path
+
+from orchestrator.guardrails import protected, table, unicode
 from orchestrator.guardrails.guardrail import Difference
 from orchestrator.outcome import Finding, Verdict, worst
 from orchestrator.settings import Policy
@@ -85,3 +87,9 @@ def test_each_blob_is_read_once(change):
     blobs = Counting(difference.blobs)
     table.judge(Difference(difference.entries, blobs), Policy())
     assert len(blobs.reads) == 2
+
+
+def test_every_rule_is_in_the_policy_page():
+    page = (Path(__file__).parents[3] / "docs" / "policy.md").read_text()
+    rules = (*protected.BLOCKS, *protected.REVIEWS, *unicode.RULES)
+    assert [rule.id for rule in rules if f"`{rule.id}`" not in page] == []
