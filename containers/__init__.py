@@ -1,0 +1,6 @@
+"""Recipes of the images every run needs."""
+
+from pathlib import Path
+
+BUILD = Path(__file__).with_name("build.sh")
+"""Builds them all; does nothing, quickly, when they are there and up to date. Run it with `sh`."""

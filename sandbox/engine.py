@@ -1,0 +1,106 @@
+"""The Docker Engine: the one that answers, and how this process signs what it creates there."""
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+import docker
+from docker.errors import DockerException
+
+from sandbox.errors import EngineError
+
+OLDEST_API = (1, 41)
+"""Docker Engine 20.10, the oldest one these containers were tried on."""
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+PROCESSES = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A Docker Engine that answered."""
+
+    client: docker.DockerClient
+    version: str
+    architecture: str
+    """In Docker's words: `amd64`, `arm64`."""
+
+    def host_labels(self) -> dict[str, str]:
+        """Labels that tell whose a container is, and so whether its owner still lives.
+
+        A process id alone is taken again sooner or later: its start time, in clock ticks since the
+        boot named, makes it unique.
+        """
+        return {
+            "app": "orchestrator",
+            "host": platform.node(),
+            "host_boot": BOOT_ID.read_text().strip() if BOOT_ID.exists() else "",
+            "host_pid": str(os.getpid()),
+            "host_start": start_time(os.getpid()),
+            "host_user": str(os.getuid()),
+        }
+
+
+def connect() -> Engine:
+    """Connect as the `docker` command would: DOCKER_HOST, else its context, else the socket.
+
+    Raises EngineError when nothing answers there, or something too old or not for Linux containers.
+    """
+    try:
+        client = docker.from_env(version="auto")
+        said = client.version()
+    except (DockerException, OSError) as error:
+        raise EngineError(_advice(error)) from error
+    if objection := _objection(said["ApiVersion"], said["Version"], said["Os"]):
+        client.close()
+        raise EngineError(objection)
+    return Engine(client, said["Version"], said["Arch"])
+
+
+def _objection(api: str, version: str, system: str) -> str | None:
+    if tuple(int(part) for part in api.split(".")) < OLDEST_API:
+        return f"Docker Engine {version} is too old: install 20.10 or later."
+    if system != "linux":
+        return f"The Docker Engine runs {system} containers: switch it to Linux containers."
+    return None
+
+
+def _advice(error: BaseException) -> str:
+    match _system_error(error):
+        case PermissionError():
+            return (
+                "The Docker Engine is there but you may not use it: run "
+                "`sudo usermod -aG docker $USER`, log in again and try once more."
+            )
+        case FileNotFoundError() | ConnectionRefusedError():
+            return (
+                "No Docker Engine answers: start it (`sudo systemctl start docker`), install one "
+                "(on Debian and Ubuntu `sudo apt-get install docker.io`), or set DOCKER_HOST."
+            )
+        case None:
+            return f"Docker cannot be used: {error}; check DOCKER_HOST and `docker context ls`."
+        case reason:
+            return (
+                f"The Docker Engine does not answer ({reason}): "
+                "check DOCKER_HOST and `docker version`."
+            )
+
+
+def _system_error(error: BaseException | None) -> OSError | None:
+    """What the system said: docker-py wraps it in up to three exceptions of its libraries."""
+    while error is not None:
+        if type(error).__module__ == "builtins" and isinstance(error, OSError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def start_time(pid: int) -> str:
+    """When a process began, in clock ticks since boot; empty when it is gone or nothing tells."""
+    try:
+        facts = (PROCESSES / str(pid) / "stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    # proc(5): field 22, counted after the command name, which may itself hold spaces and brackets.
+    return facts.rpartition(")")[2].split()[19]

@@ -1,0 +1,106 @@
+"""Git, Python and our own programs, mounted read-only at one place in every container.
+
+A container created from the toolbox image and never started fills a volume: the engine copies the
+image's files into it. That container then takes the toolbox's own name. Names are unique and
+renaming is atomic, so it stands for "this volume is complete", keeps it from being pruned, and of
+two processes that fill one at the same time only the first to finish gets it.
+"""
+
+import hashlib
+import io
+import secrets
+import tarfile
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+
+from docker.errors import APIError, ImageNotFound, NotFound
+from docker.models.containers import Container
+from docker.types import Mount
+
+from containers import BUILD
+from sandbox.engine import Engine
+from sandbox.errors import ImageError
+
+IMAGE = "orchestrator/toolbox:1"
+PLACE = "/opt/orchestrator"
+INSIDE = Path(__file__).with_name("inside")
+LABEL = "orchestrator.toolbox"
+
+
+def volume(engine: Engine) -> str:
+    """The volume to mount read-only at `PLACE`; filled now if it is the first time.
+
+    Raises ImageError when the toolbox image is missing.
+    """
+    return filled(engine, {file.name: file.read_bytes() for file in INSIDE.glob("*.py")})
+
+
+def filled(engine: Engine, programs: Mapping[str, bytes]) -> str:
+    """The volume with exactly these programs in `PLACE`/inside; others make another volume."""
+    image = _image(engine)
+    name = f"orchestrator-toolbox-{_digest(image, programs)}"
+    return _complete(engine, name) or _fill(engine, name, image, programs)
+
+
+def _image(engine: Engine) -> str:
+    try:
+        image = engine.client.images.get(IMAGE)
+    except ImageNotFound as error:
+        raise ImageError(f"The image {IMAGE} is missing: run `sh {BUILD}` to build it.") from error
+    return str(image.id)
+
+
+def _digest(image: str, programs: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256(image.encode())
+    for name, source in sorted(programs.items()):
+        digest.update(b"%s\0%d\0%s" % (name.encode(), len(source), source))
+    return digest.hexdigest()[:16]
+
+
+def _complete(engine: Engine, name: str) -> str | None:
+    try:
+        container = engine.client.containers.get(name)
+    except NotFound:
+        return None
+    return _volume_of(container)
+
+
+def _volume_of(container: Container) -> str:
+    return str(container.attrs["Mounts"][0]["Name"])
+
+
+def _fill(engine: Engine, name: str, image: str, programs: Mapping[str, bytes]) -> str:
+    own = f"{name}-{secrets.token_hex(4)}"
+    labels = {LABEL: name}
+    engine.client.volumes.create(own, labels=labels)
+    container = engine.client.containers.create(
+        image, name=own, labels=labels, network_mode="none", mounts=[Mount(PLACE, own)]
+    )
+    try:
+        container.put_archive(PLACE, _archive(programs))
+        container.rename(name)
+    except BaseException as error:
+        _discard(engine, container, own)
+        if isinstance(error, APIError) and error.status_code == HTTPStatus.CONFLICT:
+            return _volume_of(engine.client.containers.get(name))
+        raise
+    return own
+
+
+def _discard(engine: Engine, container: Container, own: str) -> None:
+    container.remove()
+    engine.client.volumes.get(own).remove()
+
+
+def _archive(programs: Mapping[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        folder = tarfile.TarInfo("inside")
+        folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+        archive.addfile(folder)
+        for name, source in sorted(programs.items()):
+            member = tarfile.TarInfo(f"inside/{name}")
+            member.size, member.mode = len(source), 0o644
+            archive.addfile(member, io.BytesIO(source))
+    return out.getvalue()

@@ -1,0 +1,99 @@
+import gc
+import json
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import pytest
+
+from sandbox.engine import connect
+from sandbox.errors import EngineError
+
+
+@contextmanager
+def answering(**version: str) -> Iterator[str]:
+    """An engine that only knows how old it is."""
+
+    class Engine(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = json.dumps(version).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Engine) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"tcp://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def refusal(monkeypatch):
+    def connecting_to(host: str) -> str:
+        monkeypatch.setenv("DOCKER_HOST", host)
+        with pytest.raises(EngineError) as caught:
+            connect()
+        return str(caught.value)
+
+    yield connecting_to
+    with warnings.catch_warnings():
+        # docker-py leaves a socket that could not connect to the garbage collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+@pytest.fixture
+def engine():
+    engine = connect()
+    yield engine
+    engine.client.close()
+
+
+def test_the_engine_that_answers_says_what_it_is(engine):
+    assert engine.architecture == engine.client.version()["Arch"]
+    assert engine.version == engine.client.version()["Version"]
+
+
+def test_labels_name_this_very_process(engine):
+    labels = engine.host_labels()
+    assert labels["host_pid"] == str(os.getpid())
+    assert set(labels) == {"app", "host", "host_boot", "host_pid", "host_start", "host_user"}
+    assert all(labels.values())
+
+
+def test_labels_stay_the_same_for_the_life_of_a_process(engine):
+    assert engine.host_labels() == engine.host_labels()
+
+
+@pytest.mark.parametrize("host", ["unix:///nowhere/docker.sock", "tcp://127.0.0.1:1"])
+def test_without_an_engine_the_error_says_how_to_get_one(refusal, host):
+    assert refusal(host) == (
+        "No Docker Engine answers: start it (`sudo systemctl start docker`), install one "
+        "(on Debian and Ubuntu `sudo apt-get install docker.io`), or set DOCKER_HOST."
+    )
+
+
+def test_a_host_that_makes_no_sense_is_named(refusal):
+    said = refusal("nonsense")
+    assert said.startswith("Docker cannot be used: ")
+    assert "nonsense" in said
+
+
+def test_an_old_engine_is_refused(refusal):
+    with answering(ApiVersion="1.40", Version="19.03.15", Os="linux", Arch="amd64") as host:
+        assert refusal(host) == "Docker Engine 19.03.15 is too old: install 20.10 or later."
+
+
+def test_an_engine_for_windows_containers_is_refused(refusal):
+    with answering(ApiVersion="1.43", Version="24.0.7", Os="windows", Arch="amd64") as host:
+        assert refusal(host) == (
+            "The Docker Engine runs windows containers: switch it to Linux containers."
+        )

@@ -1,0 +1,102 @@
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from docker.types import Mount
+
+from sandbox import toolbox
+from sandbox.engine import Engine, connect
+
+
+@pytest.fixture
+def engine():
+    engine = connect()
+    yield engine
+    engine.client.close()
+
+
+@pytest.fixture
+def programs(engine):
+    """Programs no other test has, so that their volume is filled here and removed again."""
+    mine = {"hello.py": b"print('hello from inside')\n# %s" % secrets.token_hex(8).encode()}
+    yield mine
+    for container in ours(engine, mine):
+        container.remove(v=True)
+    for volume in volumes(engine, mine):
+        volume.remove()
+
+
+def labelled(engine: Engine, programs: dict[str, bytes]) -> dict[str, str]:
+    image = engine.client.images.get(toolbox.IMAGE).id
+    return {"label": f"{toolbox.LABEL}=orchestrator-toolbox-{toolbox._digest(image, programs)}"}
+
+
+def ours(engine, programs):
+    return engine.client.containers.list(all=True, filters=labelled(engine, programs))
+
+
+def volumes(engine, programs):
+    return engine.client.volumes.list(filters=labelled(engine, programs))
+
+
+def run(engine: Engine, volume: str, *command: str, **options) -> str:
+    """Runs as the agent's user in an image that has the loader and nothing else of use."""
+    output = engine.client.containers.run(
+        toolbox.IMAGE,
+        list(command),
+        user="10001:10001",
+        network_mode="none",
+        remove=True,
+        mounts=[Mount(toolbox.PLACE, volume, read_only=True)],
+        **options,
+    )
+    return output.decode()
+
+
+def test_our_programs_run_from_the_volume(engine, programs):
+    volume = toolbox.filled(engine, programs)
+    said = run(
+        engine,
+        volume,
+        "/opt/orchestrator/bin/python",
+        "-I",
+        "-S",
+        "/opt/orchestrator/inside/hello.py",
+    )
+    assert said == "hello from inside\n"
+
+
+def test_the_same_content_is_the_same_volume(engine, programs):
+    assert toolbox.filled(engine, programs) == toolbox.filled(engine, programs)
+
+
+def test_other_content_is_another_volume(engine, programs):
+    assert toolbox._digest("image", programs) != toolbox._digest("image", {"hello.py": b"x"})
+    assert toolbox._digest("image", programs) != toolbox._digest("other", programs)
+
+
+def test_many_who_fill_at_once_agree_and_leave_one_volume(engine, programs):
+    with ThreadPoolExecutor(5) as pool:
+        names = set(pool.map(lambda _: toolbox.filled(engine, programs), range(5)))
+    assert len(names) == 1
+    assert {volume.name for volume in volumes(engine, programs)} == names
+
+
+def test_a_filling_that_was_interrupted_is_never_used(engine, programs):
+    [wanted] = [filter.partition("=")[2] for filter in labelled(engine, programs).values()]
+    half = engine.client.volumes.create(f"{wanted}-half", labels={toolbox.LABEL: wanted})
+    assert toolbox.filled(engine, programs) != half.name
+
+
+def test_everything_in_it_belongs_to_root(engine, programs):
+    volume = toolbox.filled(engine, programs)
+    busybox = "/opt/orchestrator/bin/busybox"
+    assert run(engine, volume, busybox, "find", toolbox.PLACE, "-not", "-user", "0") == ""
+    assert (
+        run(engine, volume, busybox, "find", toolbox.PLACE, "-perm", "-002", "-not", "-type", "l")
+        == ""
+    )
+
+
+def test_the_toolbox_of_this_product_is_ready(engine):
+    assert toolbox.volume(engine).startswith("orchestrator-toolbox-")
