@@ -51,9 +51,11 @@ def test_all_findings_of_a_hostile_change_are_told(change):
         (b"tool", None, b"\x7fELF\0"),
         (b"a.py", None, "x = 1 \u202e\n".encode()),
         (b"key", None, b"-----BEGIN RSA PRIVATE" + b" KEY-----\n"),
+        (b"-rf", None, b""),
     )
     findings = table.judge(difference, Policy())
     assert [f.rule for f in findings] == [
+        "tree.bad-name",
         "protected.ci",
         "shape.program",
         "text.bidi",
