@@ -10,8 +10,9 @@ _STAND_INS = re.compile(
     r"<|\$\{|\{\{|%\(|\$\(|\(\?|\[\^|abcdefg|01234567",
     re.IGNORECASE,
 )
-_FEWEST_CHARACTERS = 6
-"""A string of fewer different characters is nobody's random secret."""
+_FEWEST_CHARACTERS = 5
+_TAIL = 16
+"""Sixteen random hexadecimal digits are of fewer than five kinds less than once in a million."""
 
 _REFERENCE = re.compile(r"[./~]|[a-z][a-z0-9+.-]*://|arn:|urn:|\d{4}-\d\d-\d\dT", re.IGNORECASE)
 """A path, a URL, a name of a resource, a time."""
@@ -44,7 +45,12 @@ def guess(value: str) -> Guess:
 
 def is_stand_in(value: str) -> bool:
     """True for `<your-token>`, `xxxx`, `${TOKEN}`, alphabets, regular expressions."""
-    return len(set(value)) < _FEWEST_CHARACTERS or _STAND_INS.search(value) is not None
+    return is_monotonous(value) or _STAND_INS.search(value) is not None
+
+
+def is_monotonous(value: str) -> bool:
+    """True for a known prefix, perhaps, and one or two characters over and over."""
+    return len(set(value[-_TAIL:])) < _FEWEST_CHARACTERS
 
 
 def entropy(value: str) -> float:

@@ -27,7 +27,7 @@ _SETTINGS_FILE = re.compile(
 )
 _LOCK_FILE = re.compile(r"(\.lock|(^|/)(go\.sum|package-lock\.json|pnpm-lock\.yaml))$")
 _TEST_FILE = re.compile(
-    r"(^|/)(tests?|testing|specs?|__tests__|fixtures|testdata)/|[._]test\.|test_"
+    r"(^|/)(tests?|testing|specs?|__tests__|fixtures|testdata)/|[._]test\.|(^|/)test_[^/]*$"
 )
 
 

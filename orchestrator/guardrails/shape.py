@@ -1,4 +1,7 @@
-"""What kind of thing an entry is or becomes: what a line-by-line review cannot see."""
+"""What kind of thing an entry is or becomes: what a line-by-line review cannot see.
+
+Submodules, and links that leave the tree, are refused by the tree rules (`tree.py`).
+"""
 
 from collections.abc import Iterator
 
@@ -7,7 +10,7 @@ from orchestrator.guardrails.guardrail import Difference
 from orchestrator.outcome import Finding, Verdict
 from orchestrator.patch import Entry
 
-FILE, PROGRAM, SYMLINK, SUBMODULE = "100644", "100755", "120000", "160000"
+FILE, PROGRAM, SYMLINK = "100644", "100755", "120000"
 
 _MACHINE_CODE = (
     b"\x7fELF",
@@ -31,12 +34,8 @@ def check(difference: Difference) -> Iterator[Finding]:
 
 def _modes(entry: Entry) -> Iterator[Finding]:
     old, new = entry.old_mode, entry.new_mode
-    if SUBMODULE in (old, new):
-        # Its content is not in this repository: nothing about it can be judged here.
-        reason = "a submodule was added, moved or taken away; do that by hand"
-        yield Finding("shape.submodule", Verdict.BLOCK, entry.name, reason)
-    elif new == SYMLINK:
-        # Within the tree (the tree rules see to that) links are legitimate, and rare.
+    if new == SYMLINK:
+        # Within the tree links are legitimate, and rare.
         reason = "a symbolic link: whoever writes here writes somewhere else"
         yield Finding("shape.symlink", Verdict.REVIEW, entry.name, reason)
     elif old == SYMLINK and new != "000000":

@@ -16,9 +16,6 @@ LONGEST_LINE = 5000
 MOST_READ = 32 << 20
 """Bytes of old and new content that guardrails read for one change; searching takes its time."""
 
-READABLE = 16 << 20
-"""Bytes of a file that guardrails look at (`Blobs.read`)."""
-
 
 def check(difference: Difference, policy: Policy) -> Iterator[Finding]:
     """Measure files, blobs, then lines; lines are counted only when the rest can be read at all."""
@@ -49,14 +46,11 @@ def _blobs(difference: Difference, policy: Policy) -> Iterator[Finding]:
             reason = f"the file has {size} bytes; up to {policy.max_blob_bytes} are usual"
             verdict = _verdict(size, policy.max_blob_bytes)
             yield Finding("size.blob", verdict, entry.name, reason)
-        if size > READABLE:
-            reason = f"only the first {READABLE >> 20} MiB of its {size} bytes were looked at"
-            yield Finding("size.unread", Verdict.REVIEW, entry.name, reason)
 
 
 def _total(difference: Difference) -> Iterator[Finding]:
     total = sum(
-        min(_size(difference, mode, blob), READABLE)
+        _size(difference, mode, blob)
         for entry in difference.entries
         for mode, blob in ((entry.old_mode, entry.old_blob), (entry.new_mode, entry.new_blob))
     )

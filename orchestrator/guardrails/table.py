@@ -1,9 +1,10 @@
 """All guardrails, and their judgement of one change."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
-from orchestrator.guardrails import protected, secrets, shape, size, unicode
+from orchestrator.guardrails import protected, secrets, shape, size, tree, unicode
 from orchestrator.guardrails.guardrail import Blobs, Difference, Guardrail
 from orchestrator.outcome import Finding, Verdict, worst
 from orchestrator.settings import Policy
@@ -15,6 +16,7 @@ KEPT = 64 << 20
 def guardrails(policy: Policy) -> tuple[tuple[str, Guardrail], ...]:
     """Name the guardrails in their order; those up to `size` decide whether content is read."""
     return (
+        ("tree", tree.tree),
         ("protected", partial(protected.check, policy=policy)),
         ("size", partial(size.check, policy=policy)),
         ("shape", shape.check),
@@ -29,7 +31,7 @@ def judge(difference: Difference, policy: Policy) -> tuple[Finding, ...]:
     `policy` is the base commit's. A change far too large is refused for that alone: content that
     nobody can read in time is not searched.
     """
-    kept = Difference(difference.entries, _KeptBlobs(difference.blobs))
+    kept = replace(difference, blobs=_KeptBlobs(difference.blobs))
     findings: tuple[Finding, ...] = ()
     for name, guardrail in guardrails(policy):
         answer = tuple(_ask(name, guardrail, kept))

@@ -179,6 +179,13 @@ def test_a_weak_password_is_a_question_and_none_at_all_in_a_test(change):
     assert found(change, "tests/test_a.py", line) == ()
 
 
+@pytest.mark.parametrize(
+    ("tail", "expected"), [("x" * 36, []), (made("", 29) + "Example", ["review"])]
+)
+def test_an_example_of_a_token_is_no_token(change, tail, expected):
+    assert [f.verdict for f in found(change, "README.md", "gh" + "p_" + tail)] == expected
+
+
 def test_secrets_of_declared_fixtures_are_for_review(change):
     policy = Policy(made_up_secrets=("tests/fixtures/**",))
     line = f"t = '{made('gh' + 'p_', 36)}'"

@@ -6,7 +6,7 @@ from orchestrator.guardrails import shape
 from orchestrator.guardrails.guardrail import Difference
 from orchestrator.patch import Entry
 
-NOTHING, FILE, PROGRAM, LINK, MODULE = "000000", "100644", "100755", "120000", "160000"
+NOTHING, FILE, PROGRAM, LINK = "000000", "100644", "100755", "120000"
 
 
 class Text:
@@ -42,10 +42,6 @@ def from_to(old, new):
         (LINK, LINK, [("shape.symlink", "review")]),
         (LINK, FILE, [("shape.type", "review")]),
         (LINK, NOTHING, []),
-        (NOTHING, MODULE, [("shape.submodule", "block")]),
-        (MODULE, MODULE, [("shape.submodule", "block")]),
-        (MODULE, NOTHING, [("shape.submodule", "block")]),
-        (MODULE, FILE, [("shape.submodule", "block")]),
     ],
 )
 def test_modes(old, new, expected):

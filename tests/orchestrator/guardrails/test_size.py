@@ -68,11 +68,6 @@ def test_a_line_nobody_reads_to_its_end_is_for_review(change):
     ]
 
 
-def test_a_file_only_partly_read_is_said_to_be(change):
-    difference = change((b"a", None, b"\0" * ((16 << 20) + 1)))
-    assert found(difference, max_blob_bytes=1 << 30) == [("size.unread", "review")]
-
-
 def test_more_content_than_can_be_searched_is_refused(change):
     difference = change(*((b"%d" % n, None, b"%d" % n + b"\0" * (9 << 20)) for n in range(4)))
     assert found(difference, max_blob_bytes=1 << 30) == [("size.total", "block")]

@@ -1,6 +1,8 @@
 """All guardrails together."""
 
-from orchestrator.guardrails import table
+from pathlib import Path
+
+from orchestrator.guardrails import protected, table, unicode
 from orchestrator.guardrails.guardrail import Difference
 from orchestrator.outcome import Finding, Verdict, worst
 from orchestrator.settings import Policy
@@ -49,9 +51,11 @@ def test_all_findings_of_a_hostile_change_are_told(change):
         (b"tool", None, b"\x7fELF\0"),
         (b"a.py", None, "x = 1 \u202e\n".encode()),
         (b"key", None, b"-----BEGIN RSA PRIVATE" + b" KEY-----\n"),
+        (b"-rf", None, b""),
     )
     findings = table.judge(difference, Policy())
     assert [f.rule for f in findings] == [
+        "tree.bad-name",
         "protected.ci",
         "shape.program",
         "text.bidi",
@@ -85,3 +89,9 @@ def test_each_blob_is_read_once(change):
     blobs = Counting(difference.blobs)
     table.judge(Difference(difference.entries, blobs), Policy())
     assert len(blobs.reads) == 2
+
+
+def test_every_rule_is_in_the_policy_page():
+    page = (Path(__file__).parents[3] / "docs" / "policy.md").read_text()
+    rules = (*protected.BLOCKS, *protected.REVIEWS, *unicode.RULES)
+    assert [rule.id for rule in rules if f"`{rule.id}`" not in page] == []
