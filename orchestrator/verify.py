@@ -1,17 +1,13 @@
 """Evidence: what checks show in a fresh container, on one recorded tree and no other."""
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from orchestrator.check import check
 from orchestrator.events import CheckFinished, Output
-from sandbox import Engine, Exit, Limits, open_box
-from sandbox.box import Box
-
-TAIL_LINES = 40
-"""Lines of a check's output that are kept with its result."""
+from sandbox import Engine, Limits, open_box
 
 Stage = Literal["base", "proof"]
 
@@ -44,22 +40,5 @@ def verify(
     with open_box(engine, subject.image, limits, run=run, purpose="proof") as box:
         if subject.pack is not None:
             box.reset(subject.pack, subject.tree)
-        for check in checks:
-            yield from _check(box, check, limits.seconds, stage)
-
-
-def _check(box: Box, check: str, seconds: float, stage: Stage) -> Iterator[Output | CheckFinished]:
-    tail: deque[str] = deque(maxlen=TAIL_LINES)
-    for item in box.stream(["sh", "-c", check], seconds=seconds, reap=False):
-        if isinstance(item, Exit):
-            yield CheckFinished(
-                command=check,
-                stage=stage,
-                passed=item.ok,
-                status=item.status,
-                seconds=item.seconds,
-                tail="\n".join(tail),
-            )
-        else:
-            tail.append(item.text)
-            yield Output(stream=item.stream, text=item.text, stage=stage)
+        for command in checks:
+            yield from check(box, command, stage, seconds=limits.seconds, reap=False)

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from sandbox.box import Box, open_box
-from sandbox.engine import Engine, connect
-from sandbox.limits import Limits
+from sandbox import Box, Engine, Limits, open_box
 
 
 class Workspace:
@@ -39,17 +37,6 @@ class Workspace:
             }
 
 
-@pytest.fixture(scope="session")
-def engine() -> Engine:
-    return connect()
-
-
-@pytest.fixture(scope="session")
-def box(engine: Engine) -> Iterator[Box]:
-    with open_box(engine, "agent-dev:1", Limits(), run="test", purpose="work") as opened:
-        yield opened
-
-
 @pytest.fixture
 def workspace(box: Box) -> Workspace:
     empty = Workspace(box)
@@ -58,8 +45,8 @@ def workspace(box: Box) -> Workspace:
 
 
 @pytest.fixture
-def dead_box(engine: Engine) -> Iterator[Box]:
+def dead_box(engine: Engine, image: str) -> Iterator[Box]:
     """A box whose container was killed."""
-    with open_box(engine, "agent-dev:1", Limits(), run="test", purpose="work") as opened:
+    with open_box(engine, image, Limits(), run="test", purpose="work") as opened:
         engine.client.containers.get(opened.id).kill()
         yield opened

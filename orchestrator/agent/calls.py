@@ -48,7 +48,11 @@ def carry_out(
     """Give every call its result, in the order of the calls; raises SandboxError alone."""
     results: list[ToolResult] = []
     for together in _batches(list(_plan(calls, tools))):
-        results += yield from live(*(partial(_perform, step, planned) for planned in together))
+        try:
+            results += yield from live(*(partial(_perform, step, planned) for planned in together))
+        except (GeneratorExit, KeyboardInterrupt):
+            step.box.sweep()  # the calls go on in their threads; this ends what they run
+            raise
         for planned in together:
             if planned.changes_files:
                 call = planned.call

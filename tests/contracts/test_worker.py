@@ -5,10 +5,12 @@ import pytest
 
 from orchestrator.agent.loop import Agent
 from orchestrator.command import Command
-from orchestrator.events import AnyEvent, FilesTouched, WorkerFinished
+from orchestrator.events import AnyEvent, FilesTouched, Output, WorkerFinished
 from orchestrator.models.scripted import Script, ScriptedModel
 from orchestrator.task import Limits, Task
 from sandbox.errors import SandboxLostError
+from tests.workspace import dead_box as dead_box
+from tests.workspace import workspace as workspace
 
 CHANGE = "echo changed >> file.txt"
 LIMITS = Limits(seconds=60)
@@ -56,6 +58,15 @@ def test_every_event_can_be_journalled(start):
 def test_nothing_happens_before_the_first_event_is_asked_for(start, workspace):
     start(CHANGE).close()
     assert workspace.tree() == {}
+
+
+def test_closing_ends_what_is_going_on(start, workspace):
+    events = start("echo up; sleep 4242")
+    while not isinstance(next(events), Output):
+        pass
+    events.close()
+    found = workspace.box.run(["sh", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '"])
+    assert b"sleep 4242" not in found.stdout
 
 
 def test_a_lost_sandbox_is_raised(start, dead_box):

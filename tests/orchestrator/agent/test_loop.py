@@ -142,11 +142,6 @@ def test_an_answer_beyond_the_cost_leaves_its_calls_undone(workspace, tmp_path):
     assert workspace.tree() == {}
 
 
-def test_more_turns_than_there_may_be_are_cut_and_told(tmp_path):
-    events = work(Asked(said()), tmp_path, task=replace(TASK, limits=Limits(turns=51)))
-    assert events[0] == Warned(text="51 turns were asked for; no run takes more than 50.")
-
-
 def test_a_model_that_never_answers_is_left_when_time_is_up(tmp_path):
     class Silent(Asked):
         def answer(self, *args, **kwargs):
