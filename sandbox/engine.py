@@ -14,7 +14,7 @@ OLDEST_API = (1, 41)
 """Docker Engine 20.10, the oldest one these containers were tried on."""
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-OWN_STAT = Path("/proc/self/stat")
+PROCESSES = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Engine:
             "host": platform.node(),
             "host_boot": BOOT_ID.read_text().strip() if BOOT_ID.exists() else "",
             "host_pid": str(os.getpid()),
-            "host_start": _start_time() if OWN_STAT.exists() else "",
+            "host_start": start_time(os.getpid()),
             "host_user": str(os.getuid()),
         }
 
@@ -96,6 +96,11 @@ def _system_error(error: BaseException | None) -> OSError | None:
     return None
 
 
-def _start_time() -> str:
+def start_time(pid: int) -> str:
+    """When a process began, in clock ticks since boot; empty when it is gone or nothing tells."""
+    try:
+        facts = (PROCESSES / str(pid) / "stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
     # proc(5): field 22, counted after the command name, which may itself hold spaces and brackets.
-    return OWN_STAT.read_text().rpartition(")")[2].split()[19]
+    return facts.rpartition(")")[2].split()[19]

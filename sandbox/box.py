@@ -1,0 +1,137 @@
+"""A sealed container in which work is done: run commands in it, read and write its files."""
+
+import contextlib
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from sandbox import container, snapshot, toolbox
+from sandbox.channel import NOTHING, WORKSPACE, Chunk
+from sandbox.engine import Engine
+from sandbox.exec import ExecChannel
+from sandbox.files import Files
+from sandbox.hardening import work_flags
+from sandbox.limits import Limits
+from sandbox.lines import lines
+from sandbox.snapshot import Snapshot
+from sandbox.stream import Completed, Exit, Line
+
+KEPT = 256 << 20
+"""Bytes of a command's raw output that are kept, at most."""
+
+
+class Box:
+    """One open sandbox. The files of the run are at /workspace; all work is done by uid 10001."""
+
+    def __init__(self, engine: Engine, identity: str) -> None:
+        self.id = identity
+        self.channel = ExecChannel(engine, identity)
+        self.files = Files(self.channel)
+        self._engine = engine
+
+    def stream(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        cwd: str = WORKSPACE,
+        env: Mapping[str, str] = NOTHING,
+        seconds: float = 120.0,
+        reap: bool = True,
+        keep: BinaryIO | None = None,
+    ) -> Generator[Line | Exit, None, None]:
+        """Run a command and yield its lines, then its Exit; closing the iterator ends the command.
+
+        Time limit, `reap` and errors as in `Channel.start`. `keep` gets every byte of both streams
+        in the order of arrival, up to `KEPT`; where more came, its last line says so.
+        """
+        items = self.channel.start(
+            command, stdin=stdin, cwd=cwd, env=env, seconds=seconds, reap=reap
+        )
+        with contextlib.closing(items):
+            yield from lines(items if keep is None else _kept(items, keep))
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        cwd: str = WORKSPACE,
+        env: Mapping[str, str] = NOTHING,
+        seconds: float = 120.0,
+        reap: bool = True,
+        limit: int = 1_000_000,
+    ) -> Completed:
+        """Run a command to its end; of each stream the first `limit` bytes are returned."""
+        items = self.channel.start(
+            command, stdin=stdin, cwd=cwd, env=env, seconds=seconds, reap=reap
+        )
+        with contextlib.closing(items):
+            return _completed(items, limit)
+
+    def snapshot(self, previous: str, pack: Path) -> Snapshot:
+        """Record the files as a tree; errors as in `sandbox.snapshot.take`."""
+        return snapshot.take(self.channel, previous, pack)
+
+    def rehash(self) -> str:
+        """The tree of the files, found without any cache."""
+        return snapshot.rehash(self.channel)
+
+    def reset(self, pack: Path | None, tree: str) -> None:
+        """Make the files exactly `tree`; what set-up left untracked stays."""
+        snapshot.reset(self.channel, pack, tree)
+
+    def sweep(self) -> None:
+        """Kill every process of the working user, daemons and a live fork bomb included.
+
+        Raises SandboxLostError when the container does not answer.
+        """
+        self.channel.sweep()
+
+    def lost(self) -> str | None:
+        """Why the sandbox is dead, in a sentence; None while it lives."""
+        return container.state(self._engine.client.api, self.id)
+
+
+@contextlib.contextmanager
+def open_box(
+    engine: Engine,
+    image: str,
+    limits: Limits,
+    *,
+    run: str,
+    purpose: Literal["work", "proof"],
+) -> Iterator[Box]:
+    """Open a sandbox on a prepared image and remove it at the end, whatever happens.
+
+    Raises ImageError when the image is missing or cannot be started.
+    """
+    flags = work_flags(
+        image,
+        limits,
+        toolbox=toolbox.volume(engine),
+        labels=container.labels(engine, limits, run, purpose),
+    )
+    with container.running(engine, flags) as identity:
+        yield Box(engine, identity)
+
+
+def _kept(items: Iterator[Chunk | Exit], keep: BinaryIO) -> Iterator[Chunk | Exit]:
+    left = KEPT
+    for item in items:
+        if isinstance(item, Chunk):
+            keep.write(item.data[:left])
+            left = max(0, left - len(item.data))
+        elif item.size > KEPT:
+            keep.write(b"\n[%d bytes more are not kept]\n" % (item.size - KEPT))
+        yield item
+
+
+def _completed(items: Iterator[Chunk | Exit], limit: int) -> Completed:
+    kept = {"stdout": bytearray(), "stderr": bytearray()}
+    for item in items:
+        if isinstance(item, Exit):
+            return Completed(item, bytes(kept["stdout"]), bytes(kept["stderr"]))
+        room = limit - len(kept[item.stream])
+        kept[item.stream] += item.data[:room]
+    raise AssertionError("a channel's last item is its Exit")

@@ -1,0 +1,47 @@
+"""How a command is run in a sandbox, whatever carries its bytes."""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sandbox.stream import Exit, Stream
+
+WORKSPACE = "/workspace"
+NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some bytes of a command's output, as they came: lines are not whole."""
+
+    stream: Stream
+    data: bytes
+
+
+Output = Generator[Chunk | Exit, None, None]
+
+
+class Channel(Protocol):
+    """Runs one command at a time, or several from several threads."""
+
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        cwd: str = WORKSPACE,
+        env: Mapping[str, str] = NOTHING,
+        seconds: float = 120.0,
+        reap: bool = True,
+    ) -> Output:
+        """Run a command and yield what it prints; the last item is its Exit.
+
+        The command starts with the first item asked for; when the iterator is closed early, the
+        command and all it started end. At the limit of `seconds` so they do as well. With `reap`,
+        processes that a command left behind when it ended by itself stay; without, the exit status
+        is the engine's own and so evidence, and its time limit ends every process in the sandbox.
+        A program that is missing or cannot be started is an Exit of 127 or 126 like in a shell.
+
+        Raises SandboxLostError when the container died or nothing could end the command.
+        """
+        ...

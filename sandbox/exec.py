@@ -1,0 +1,197 @@
+"""Commands by the engine's own exec, one each: slower than a kept channel, and never forged."""
+
+import contextlib
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from mmap import mmap
+from typing import Any
+
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+from sandbox.attach import Attached, Frames
+from sandbox.channel import NOTHING, WORKSPACE, Chunk, Output
+from sandbox.container import state
+from sandbox.engine import Engine
+from sandbox.errors import SandboxLostError
+from sandbox.hardening import BUSYBOX, TOOLBOX, USER
+from sandbox.stream import Exit
+
+REAPER = (f"{TOOLBOX}/bin/python", "-I", "-S", f"{TOOLBOX}/inside/reaper.py")
+GRACE = 5.0
+"""Seconds by which the reaper may be late before everything in the sandbox is killed."""
+DRAIN = 5.0
+"""Seconds that a connection may stay silent after everything was killed."""
+STOPPING = 2.0
+"""Seconds that the reaper gets to end an abandoned command."""
+ARGUMENT = 128 * 1024
+"""Bytes of one argument that Linux refuses (MAX_ARG_STRLEN). It must not come to that: with runc
+1.1.5 the exec hangs, and with it the removal of the container."""
+ARGUMENTS = 1 << 20
+"""Bytes of all arguments and variables; Linux refuses 2 MiB with the usual stack limit."""
+CANNOT_START, TIMED_OUT, KILLED = 126, 124, 137
+GONE = (DockerException, RequestException, OSError)
+"""What docker-py raises when the engine or the container is not there any more."""
+
+
+class ExecChannel:
+    """The Channel that starts an engine exec for each command."""
+
+    def __init__(self, engine: Engine, container: str, user: str = USER) -> None:
+        self._api = engine.client.api
+        self._container = container
+        self._user = user
+
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: bytes | mmap = b"",
+        cwd: str = WORKSPACE,
+        env: Mapping[str, str] = NOTHING,
+        seconds: float = 120.0,
+        reap: bool = True,
+    ) -> Output:
+        """Run a command, see `Channel.start`; the time limit holds even for a stopped reaper."""
+        began = time.monotonic()
+        if refusal := _refuse(command, env):
+            yield Chunk("stderr", refusal)
+            yield Exit(CANNOT_START, time.monotonic() - began, size=len(refusal))
+            return
+        token = secrets.token_hex(16) if reap else ""
+        request = _request(command, cwd, env, token, seconds) | {"user": self._user}
+        with self._running(request, stdin, token) as running:
+            size = 0
+            for chunk in self._output(running, began + seconds + (GRACE if reap else 0.0)):
+                size += len(chunk.data)
+                yield chunk
+        yield self._exit(running.id, time.monotonic() - began, seconds, size)
+
+    def sweep(self) -> None:
+        """Kill every process of the working user, daemons and a live fork bomb included.
+
+        Raises SandboxLostError when the container does not answer.
+        """
+        with self._losing():
+            self._finish([BUSYBOX, "kill", "-9", "-1"], DRAIN)
+
+    @contextlib.contextmanager
+    def _running(
+        self, request: dict[str, Any], stdin: bytes | mmap, token: str
+    ) -> Iterator[Attached]:
+        with self._losing():
+            running = Attached(self._api, self._container, request, stdin)
+        try:
+            yield running
+        except BaseException:
+            # The consumer went away (GeneratorExit, Ctrl-C): what it started must not go on.
+            with contextlib.suppress(SandboxLostError):
+                self._abandon(running.id, token)
+            raise
+        finally:
+            running.close()
+
+    def _output(self, running: Attached, deadline: float) -> Iterator[Chunk]:
+        frames = Frames()
+        swept = False
+        while True:
+            if not swept and time.monotonic() >= deadline:
+                self._overrun(running.id)
+                swept = True
+            with self._losing():
+                data = running.read(DRAIN if swept else deadline - time.monotonic())
+            if data:
+                yield from frames.feed(data)
+            elif data is not None:
+                return
+            elif swept:
+                raise SandboxLostError(
+                    "A command in the sandbox could not be killed: start the run again."
+                )
+
+    def _overrun(self, running: str) -> None:
+        """Kill everything, unless the command has ended and only its output was read late."""
+        with self._losing():
+            if self._inspect(running)["Running"]:
+                self.sweep()
+
+    def _abandon(self, running: str, token: str) -> None:
+        with self._losing():
+            if token:
+                self._finish([*REAPER, "--stop", token], STOPPING)
+                if self._await(running, STOPPING) is not None:
+                    return
+            self.sweep()
+
+    def _exit(self, running: str, took: float, seconds: float, size: int) -> Exit:
+        with self._losing():
+            status = self._await(running, DRAIN)
+        if status is None or status == KILLED:
+            self._require_alive()
+        ended_by_limit = took >= seconds and status in (TIMED_OUT, KILLED, None)
+        shown = TIMED_OUT if ended_by_limit or status is None else status
+        return Exit(shown, took, timed_out=ended_by_limit, size=size)
+
+    def _finish(self, command: list[str], seconds: float) -> None:
+        """Run something of ours to its end; nobody reads what it prints."""
+        started = self._api.exec_create(self._container, command, user=USER, workdir="/")["Id"]
+        self._api.exec_start(started, detach=True)
+        self._await(started, seconds)
+
+    def _await(self, started: str, seconds: float) -> int | None:
+        """The exit status that the engine saw; None when it still runs after so many seconds."""
+        deadline = time.monotonic() + seconds
+        pause = 0.002
+        while (facts := self._inspect(started))["Running"]:
+            if time.monotonic() >= deadline:
+                return None
+            time.sleep(pause)
+            pause = min(2 * pause, 0.1)
+        code = facts["ExitCode"]
+        return None if code is None else int(code)
+
+    def _inspect(self, started: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._api.exec_inspect(started)
+        return found
+
+    def _require_alive(self) -> None:
+        if lost := state(self._api, self._container):
+            raise SandboxLostError(lost)
+
+    @contextlib.contextmanager
+    def _losing(self) -> Iterator[None]:
+        """Tell a container or engine that went away from everything else."""
+        try:
+            yield
+        except GONE as error:
+            self._require_alive()
+            raise SandboxLostError(
+                f"The sandbox runs, but the engine refused a command: {error}"
+            ) from error
+
+
+def _refuse(command: Sequence[str], env: Mapping[str, str]) -> bytes:
+    """Why these arguments cannot be given to a program; empty when they can."""
+    sizes = [len(_raw(text)) + 1 for text in (*command, *(f"{k}={v}" for k, v in env.items()))]
+    if max(sizes, default=0) >= ARGUMENT or sum(sizes) >= ARGUMENTS:
+        return b"argument list too long: give large input on stdin or in a file\n"
+    if any("\0" in text for text in (*command, *env, *env.values())):
+        return b"arguments cannot hold NUL bytes: give them on stdin or in a file\n"
+    return b""
+
+
+def _raw(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _request(
+    command: Sequence[str], cwd: str, env: Mapping[str, str], token: str, seconds: float
+) -> dict[str, Any]:
+    """The exec's own arguments; under the reaper, it is the reaper that changes folder."""
+    reaper = [*REAPER, token, str(seconds), cwd] if token else []
+    return {
+        "cmd": [*reaper, *command],
+        "workdir": "/" if token else cwd,
+        "environment": dict(env),
+    }

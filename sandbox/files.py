@@ -1,0 +1,165 @@
+"""The files of a sandbox: read, written and searched by a small program in it, one exec each."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sandbox.channel import Channel, Chunk
+from sandbox.hardening import TOOLBOX
+from sandbox.stream import Exit
+
+PROGRAM = (f"{TOOLBOX}/bin/python", "-I", "-S", f"{TOOLBOX}/inside/files.py")
+READ = 16 << 20
+"""Bytes of the largest file that is read, unless the caller says otherwise."""
+ANSWER = 16 << 20
+"""Bytes of an answer besides a file's content; 200 of the longest names stay below."""
+SECONDS = 60.0
+"""The program ends itself sooner; after this the whole sandbox is swept."""
+OUT_OF_TIME = 128 + 14
+"""What the program ends with when its own alarm rings."""
+
+
+class FileError(Exception):
+    """What is wrong with a file or a request, in a sentence for whoever asked, often a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Names in order, at most 200."""
+
+    names: tuple[str, ...]
+    more: int
+    """How many names are not here."""
+
+    @property
+    def text(self) -> str:
+        """One name a line, and a last line that says when some are missing."""
+        marker = (f"[{self.more} more]",) if self.more else ()
+        return "\n".join((*self.names, *marker))
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A line that fits, or its first 500 characters; `number` counts from 1."""
+
+    path: str
+    number: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What a search found, in the order of paths."""
+
+    matches: tuple[Match, ...]
+    more: bool
+    """True when the search stopped at its limit."""
+
+    @property
+    def text(self) -> str:
+        """Each match as path:number:line, and a last line that says when some are missing."""
+        marker = ("[more matches exist]",) if self.more else ()
+        return "\n".join((*(f"{m.path}:{m.number}:{m.line}" for m in self.matches), *marker))
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What a name stands for; a link is not followed."""
+
+    kind: Literal["file", "folder", "link", "other"]
+    size: int
+    mode: int
+    """Permission bits."""
+    target: str
+    """Where a link points; else empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    result: Mapping[str, Any]
+    content: bytes
+
+
+class Files:
+    """Files as the user who works in the sandbox sees them; relative paths start at /workspace.
+
+    Names that are not UTF-8 hold surrogates, as in `os.fsdecode`. Every method raises FileError for
+    what is wrong with the request and SandboxLostError when the container died.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def read(self, path: str, limit: int = READ) -> bytes:
+        """The whole content; a FileError tells the size of a file of more than `limit` bytes."""
+        return self._ask({"do": "read", "path": path, "limit": limit}, limit=limit).content
+
+    def write(self, path: str, content: bytes) -> None:
+        """Replace the content in one step, keeping the mode, or make the file and its folders."""
+        self._ask({"do": "write", "path": path, "size": len(content)}, content)
+
+    def delete(self, path: str) -> None:
+        """Delete a file or a link, not a folder."""
+        self._ask({"do": "delete", "path": path})
+
+    def move(self, source: str, destination: str) -> None:
+        """Rename a file or folder; an existing destination is an error."""
+        self._ask({"do": "move", "source": source, "destination": destination})
+
+    def stat(self, path: str) -> Stat:
+        """What lies at this path."""
+        return Stat(**self._ask({"do": "stat", "path": path}).result)
+
+    def list(self, path: str = ".") -> Listing:
+        """The names in a folder; folders end with a slash."""
+        return self._listing({"do": "list", "path": path})
+
+    def glob(self, pattern: str, path: str = ".") -> Listing:
+        """Files below a folder whose path fits; `**` stands for any number of folders."""
+        return self._listing({"do": "glob", "pattern": pattern, "path": path})
+
+    def find(self, name: str, path: str = ".") -> Listing:
+        """Files anywhere below a folder whose name fits a pattern like `*.py`."""
+        return self._listing({"do": "find", "name": name, "path": path})
+
+    def grep(self, pattern: str, path: str = ".", glob: str = "", limit: int = 200) -> Matches:
+        """Lines in which a regular expression of Python's `re` is found.
+
+        Searches the file, or all text files below the folder, but not `.git`; `glob` narrows them
+        by name, or by path when it has a slash.
+        """
+        request = {"do": "grep", "pattern": pattern, "path": path, "glob": glob, "limit": limit}
+        result = self._ask(request).result
+        return Matches(tuple(Match(*match) for match in result["matches"]), result["more"])
+
+    def _listing(self, request: Mapping[str, object]) -> Listing:
+        result = self._ask(request).result
+        return Listing(tuple(result["names"]), result["more"])
+
+    def _ask(
+        self, request: Mapping[str, object], content: bytes = b"", *, limit: int = 0
+    ) -> _Answer:
+        stdin = json.dumps(request).encode("ascii") + b"\n" + content
+        head, _, rest = self._output(stdin, limit + ANSWER).partition(b"\n")
+        result = json.loads(head)
+        if "error" in result:
+            raise FileError(result["error"])
+        return _Answer(result, rest)
+
+    def _output(self, stdin: bytes, limit: int) -> bytes:
+        said = {"stdout": bytearray(), "stderr": bytearray()}
+        items = self._channel.start(PROGRAM, stdin=stdin, cwd="/", seconds=SECONDS, reap=False)
+        for item in items:
+            if isinstance(item, Chunk):
+                said[item.stream] += item.data[: limit - len(said[item.stream])]
+            elif not item.ok:
+                raise FileError(_ended(item, bytes(said["stderr"])))
+        return bytes(said["stdout"])
+
+
+def _ended(exit: Exit, said: bytes) -> str:
+    if exit.status == OUT_OF_TIME:
+        return "this took too long; search a smaller folder or with a simpler pattern"
+    last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return f"the program for files ended with {exit.status}: {last or 'it said nothing'}"

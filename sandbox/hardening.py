@@ -1,0 +1,119 @@
+"""What a container may do: pure functions from limits to the create request of the Engine API."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.limits import Limits
+
+TOOLBOX = "/opt/orchestrator"
+BUSYBOX = f"{TOOLBOX}/bin/busybox"
+USER = "10001:10001"
+"""Who all work runs as, and who owns /workspace and /home/agent."""
+
+ENVIRONMENT = {
+    "HOME": "/home/agent",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "USER": "agent",
+    "SHELL": "/bin/sh",
+    "TERM": "dumb",
+}
+"""What commands see besides the image's own variables (PATH, GOPATH) and declared ones; nothing of
+the host. Set by us, not by docker-py, whose own create adds the host's proxy settings."""
+
+
+def work_flags(
+    image: str,
+    limits: Limits,
+    *,
+    toolbox: str,
+    labels: Mapping[str, str],
+) -> dict[str, Any]:
+    """The create request of a container for untrusted work: no network and no capability."""
+    return _flags(image, limits, toolbox, labels, network="none", capabilities=())
+
+
+def preparation_flags(
+    image: str,
+    limits: Limits,
+    *,
+    toolbox: str,
+    labels: Mapping[str, str],
+    network: bool,
+) -> dict[str, Any]:
+    """The create request of the container in which an image is prepared; it never does work itself.
+
+    Set-up installs packages and hands files to uid 10001, for which root needs these capabilities.
+    """
+    capabilities = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID")
+    mode = "bridge" if network else "none"
+    return _flags(image, limits, toolbox, labels, network=mode, capabilities=capabilities)
+
+
+def _flags(
+    image: str,
+    limits: Limits,
+    toolbox: str,
+    labels: Mapping[str, str],
+    *,
+    network: str,
+    capabilities: tuple[str, ...],
+) -> dict[str, Any]:
+    return {
+        "Image": image,
+        # Root, so that the `kill -9 -1` of uid 10001 cannot end the container; powerless, because
+        # it has no capability. The sleep ends the container even when its owner died.
+        "User": "0:0",
+        "Entrypoint": [BUSYBOX, "sleep"],
+        "Cmd": [str(int(limits.seconds))],
+        "StopTimeout": 2,
+        "StopSignal": "SIGTERM",  # an image may have chosen a signal that the sleep would survive
+        "WorkingDir": "/",  # the image's own may be missing; the engine would create it as root
+        "Hostname": "sandbox",
+        "Env": [f"{name}={value}" for name, value in ENVIRONMENT.items()],
+        "Labels": dict(labels),
+        "Healthcheck": {"Test": ["NONE"]},  # an image's health check would run as root
+        "HostConfig": {
+            "Init": True,  # reaps what commands leave behind
+            "CapDrop": ["ALL"],
+            "CapAdd": list(capabilities),
+            "SecurityOpt": ["no-new-privileges"],  # set-uid programs gain nothing
+            "NetworkMode": network,
+            "IpcMode": "private",
+            "ExtraHosts": ["sandbox:127.0.0.1"],  # without a network nothing else names the host
+            "PidsLimit": limits.pids,
+            "Memory": limits.memory,
+            "MemorySwap": limits.memory,  # equal: no swap
+            "NanoCpus": int(limits.cpus * 1e9),
+            "Ulimits": [
+                _ulimit("nofile", 4096),
+                _ulimit("core", 0),  # a core dump would fill the disk
+                _ulimit("fsize", limits.file_size),
+            ],
+            "Tmpfs": {"/tmp": _tmpfs(limits.tmp_size)},
+            "LogConfig": {"Type": "none"},  # output would pile up on the host's disk
+            "Mounts": [_toolbox(toolbox)],
+        },
+    }
+
+
+def _ulimit(name: str, value: int) -> dict[str, Any]:
+    return {"Name": name, "Soft": value, "Hard": value}
+
+
+def _tmpfs(size: int) -> str:
+    # exec: test binaries are built and started in /tmp. nr_inodes: empty files cost memory too.
+    return f"rw,nosuid,nodev,exec,size={size},nr_inodes=200k,mode=1777"
+
+
+def _toolbox(volume: str) -> dict[str, Any]:
+    # NoCopy: whatever the image has at this path must never become the toolbox.
+    options = {"NoCopy": True}
+    return {
+        "Type": "volume",
+        "Source": volume,
+        "Target": TOOLBOX,
+        "ReadOnly": True,
+        "VolumeOptions": options,
+    }

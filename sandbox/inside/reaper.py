@@ -1,0 +1,173 @@
+"""Run one command; at its time limit, or when told to stop, end every process it started.
+
+    python -I -S reaper.py TOKEN SECONDS FOLDER COMMAND [ARGUMENT...]
+    python -I -S reaper.py --stop TOKEN
+
+Exits with the command's status, 128 + N after signal N, 124 at the time limit. It is the sub-reaper
+of the command: what daemonises with setsid or a double fork becomes its child, so none gets away.
+Processes left by a command that ended by itself stay. Runs under the toolbox's Python alone.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+
+PR_SET_DUMPABLE = 4
+PR_SET_CHILD_SUBREAPER = 36
+TIMED_OUT = 124
+PATIENCE = 2.0
+"""Seconds to kill process by process, before everything of this user goes."""
+WATCHED = (signal.SIGCHLD, signal.SIGTERM)
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[0] == "--stop":
+        return stop(arguments[1])
+    _token, seconds, folder, *command = arguments
+    shield()
+    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+    deadline = time.monotonic() + float(seconds)
+    try:
+        os.chdir(folder)
+        child = start(command)
+    except (OSError, ValueError) as problem:
+        return refuse(command[0], problem)
+    status = wait(child, deadline)
+    if status is not None:
+        return status
+    end_descendants()
+    return TIMED_OUT
+
+
+def shield() -> None:
+    """Keep processes of the same user from reading or steering this one through /proc or ptrace."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def start(command: list[str]) -> int:
+    """Start the command in a session of its own, with the signal settings a shell would give it.
+
+    Python ignores SIGPIPE and SIGXFSZ, and what is ignored stays so in children.
+    """
+    return os.posix_spawnp(
+        command[0],
+        command,
+        os.environ,
+        setsid=True,
+        setsigmask=(),
+        setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+    )
+
+
+def refuse(name: str, problem: Exception) -> int:
+    """Say why nothing could be started; 127 and 126 are what a shell would exit with."""
+    reason = getattr(problem, "strerror", None) or str(problem)
+    place = getattr(problem, "filename", None) or name
+    os.write(2, os.fsencode(f"{place}: {reason}\n"))
+    return 127 if isinstance(problem, FileNotFoundError) else 126
+
+
+def wait(child: int, deadline: float) -> int | None:
+    """The child's exit status; None when its time is up or a stop was asked for."""
+    while True:
+        for pid, status in ended():
+            if pid == child:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else 128 - code
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None
+        happened = signal.sigtimedwait(WATCHED, left)
+        if happened is not None and happened.si_signo == signal.SIGTERM:
+            return None
+
+
+def ended() -> list[tuple[int, int]]:
+    """Each child that ended since the last call, with its wait status."""
+    found: list[tuple[int, int]] = []
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if pid == 0:
+            return found
+        found.append((pid, status))
+
+
+def end_descendants() -> None:
+    """Kill what descends from this process until nothing does.
+
+    A fork bomb can outrun a walk through /proc; one kill(-1) is atomic in the kernel, and takes
+    everything of this user but the caller.
+    """
+    patience = time.monotonic() + PATIENCE
+    while has_children():
+        if time.monotonic() > patience:
+            os.kill(-1, signal.SIGKILL)
+        for pid in descendants(os.getpid()):
+            kill(pid)
+        signal.sigtimedwait(WATCHED, 0.05)
+        ended()
+
+
+def has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def kill(pid: int, number: int = signal.SIGKILL) -> None:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return  # ended meanwhile, or not this user's
+
+
+def descendants(ancestor: int) -> list[int]:
+    """Every process below `ancestor`, parents first."""
+    children: dict[int, list[int]] = {}
+    for pid in processes():
+        children.setdefault(parent(pid), []).append(pid)
+    found = list(children.get(ancestor, ()))
+    for pid in found:  # grows while it is walked
+        found.extend(children.get(pid, ()))
+    return found
+
+
+def processes() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def parent(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name, in brackets, may itself hold brackets and spaces.
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def stop(token: str) -> int:
+    """Ask the command started with this token to end; what carries no such token is not touched."""
+    needle = b"\0" + os.fsencode(token) + b"\0"
+    for pid in processes():
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                line = file.read(65536)
+        except OSError:
+            continue
+        if needle in line and pid != os.getpid():
+            kill(pid, signal.SIGTERM)
+    return 0
+
+
+if __name__ == "__main__":
+    # Not sys.exit: it would flush, and wait for, nothing that is ours.
+    os._exit(main(sys.argv[1:]))

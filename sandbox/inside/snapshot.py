@@ -1,0 +1,143 @@
+"""Record /workspace as a git tree. Runs in the sandbox, on the toolbox's Python and git.
+
+    inside.snapshot record PREVIOUS   a line of JSON, then a pack of what the tree PREVIOUS lacks
+    inside.snapshot rehash            the tree, from nothing but the files: no cache is believed
+    inside.snapshot reset TREE SIZE   SIZE bytes of pack on stdin; makes /workspace exactly TREE
+
+The recorded tree is a function of the files alone: what the base tracks, and what no `.gitignore`
+ignores, without what set-up left. So a new index gives the same tree as an old one, and index and
+objects can be thrown away whatever the agent, who runs as the same user, did to them. Configuration
+and attributes are root's. None of this is the boundary: the host checks all that leaves.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Collection, Iterable
+
+from .index import OWN, WORK, Failure, Index, joined, remove, split
+from .survey import Survey, fixed, survey
+
+SHOWN, SHOWN_BYTES = 1000, 60_000
+"""How many paths of a list are told, and how long they may be in all; the rest is only counted."""
+ATTEMPTS = 3
+"""One with the cache as it is, then from nothing; files that change meanwhile can fail one more."""
+
+
+def update(index: Index) -> Survey:
+    """Make the index equal to /workspace."""
+    seen = survey(index, fixed())
+    if seen.gone:
+        index.git("update-index", "--force-remove", "-z", "--stdin", stdin=joined(seen.gone))
+    if seen.changed:
+        flags = ("--add", "--remove", "--replace", "-z", "--stdin")
+        done = index.run("update-index", *flags, stdin=joined(seen.changed))
+        if b"Ignoring path" in done.stderr:  # git itself refuses names like `.GIT` or `git~1`
+            held = set(split(index.git("ls-files", "-z")))
+            seen.left_out.update(path for path in seen.changed if path not in held)
+    return seen
+
+
+def written(index: Index) -> str:
+    """Write the index as a tree."""
+    return index.git("write-tree").decode("ascii").strip()
+
+
+def record(previous: str) -> None:
+    """Print the header of /workspace's tree, and the pack that leads there from `previous`."""
+    index = Index(OWN)
+    index.open()
+    known = previous
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            seen = update(index)
+            tree = written(index)
+            objects = b"" if tree == previous else pack(index, tree, known)
+            break
+        except Failure:
+            if attempt == ATTEMPTS:
+                raise
+            index.renew()
+            known = "HEAD^{tree}"  # what the previous tree was made of is gone
+    tell(
+        tree=tree,
+        pack=len(objects),
+        **shown("left_out", seen.left_out),
+        **shown("ignored", seen.ignored),
+    )
+    sys.stdout.buffer.write(objects)
+
+
+def pack(index: Index, tree: str, known: str) -> bytes:
+    """What leads from one tree to the other. Trees, because ^COMMIT would exclude nothing."""
+    revisions = f"{tree}\n^{known}\n".encode()
+    return index.git("pack-objects", "--revs", "--thin", "--stdout", "-q", stdin=revisions)
+
+
+def rehash() -> None:
+    """Print the tree that a new index gives."""
+    os.chmod(OWN, 0o700)
+    index = Index(f"{OWN}/rehash")
+    remove(index.folder)
+    os.mkdir(index.folder)
+    index.renew()
+    update(index)
+    tell(tree=written(index))
+    remove(index.folder)
+
+
+def reset(tree: str, size: int) -> None:
+    """Make /workspace exactly `tree`; what set-up left stays."""
+    index = Index(OWN)
+    index.open()
+    update(index)  # what is in the index is removed where `tree` lacks it
+    if size:
+        index.git("index-pack", "--stdin", "--fix-thin", stdin=sys.stdin.buffer.read(size))
+    index.git("read-tree", "--reset", "-u", tree)
+    tell(tree=written(index))
+
+
+def names(paths: Iterable[bytes]) -> list[str]:
+    return [os.fsdecode(path) for path in sorted(paths)]
+
+
+def shown(kind: str, paths: Collection[bytes]) -> dict[str, object]:
+    """As many of the paths as fit into a header, and their number."""
+    room = SHOWN_BYTES
+    told = []
+    for path in names(paths)[:SHOWN]:
+        room -= len(path)
+        if room < 0:
+            break
+        told.append(path)
+    return {kind: told, f"{kind}_total": len(paths)}
+
+
+def tell(**facts: object) -> None:
+    """The header line; JSON in ASCII, bytes that are not UTF-8 as lone surrogates."""
+    print(json.dumps(facts), flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    if not os.access(WORK, os.R_OK | os.W_OK | os.X_OK):
+        os.chmod(WORK, 0o755)  # its owner shut it; nothing could be recorded
+    match arguments:
+        case ["record", previous]:
+            record(previous)
+        case ["rehash"]:
+            rehash()
+        case ["reset", tree, size]:
+            reset(tree, int(size))
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (Failure, OSError) as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,190 @@
+"""How /workspace differs from an index, and what of it a record can take."""
+
+import os
+import stat
+from collections.abc import Container, Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from .index import STATE, WORK, Index, is_kind, split
+
+STATUS = (
+    *("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"),
+    *("--ignored=matching", "--ignore-submodules=all"),
+)
+
+
+Fate = Literal["record", "drop", "leave out"]
+
+
+class Fixed(NamedTuple):
+    """What the preparation found out, and no snapshot can change."""
+
+    left: frozenset[bytes]
+    """Untracked paths that set-up made; a folder ends in a slash and stands for all below it."""
+    links: frozenset[bytes]
+    """The base's submodules: they stay as they are."""
+
+
+class Status(NamedTuple):
+    """`git status`, sorted by what follows from it."""
+
+    touched: list[bytes]
+    """Files that differ from the index, also those that vanished."""
+    new: list[bytes]
+    dropped: list[bytes]
+    """In the base, not in the index."""
+    added: list[bytes]
+    """In the index, not in the base."""
+    ignored: list[bytes]
+
+
+class Survey(NamedTuple):
+    """What makes the index equal to /workspace."""
+
+    changed: list[bytes]
+    gone: list[bytes]
+    left_out: set[bytes]
+    """What no tree can hold, or may not hold."""
+    ignored: list[bytes]
+
+
+def fixed() -> Fixed:
+    """Read root's lists."""
+    lists = []
+    for name in ("left", "links"):
+        with open(f"{STATE}/{name}", "rb") as file:
+            lists.append(frozenset(split(file.read())))
+    return Fixed(*lists)
+
+
+def full(path: bytes) -> bytes:
+    return WORK + b"/" + path
+
+
+def covered(path: bytes, paths: Container[bytes]) -> bool:
+    """Whether `paths` holds this path or a folder above it; folders end in a slash."""
+    return path in paths or any(folder in paths for folder in folders(path))
+
+
+def folders(path: bytes) -> Iterator[bytes]:
+    """The folders above a path, outermost first, each with its slash."""
+    end = path.find(b"/")
+    while end != -1:
+        yield path[: end + 1]
+        end = path.find(b"/", end + 1)
+
+
+def status(index: Index) -> Status:
+    """Ask git once. HEAD is the base: the first column compares the index with it."""
+    found = Status([], [], [], [], [])
+    for row in split(index.git(*STATUS)):
+        against_base, against_files, path = row[:1], row[1:2], row[3:]
+        if against_base == b"!":
+            found.ignored.append(path)
+        elif against_base == b"?":
+            found.new.append(path)
+        else:
+            if against_files != b" ":
+                found.touched.append(path)
+            if against_base == b"D":
+                found.dropped.append(path)
+            elif against_base == b"A":
+                found.added.append(path)
+    return found
+
+
+def odd(skip: Container[bytes]) -> Iterator[bytes]:
+    """What git passes over in silence: pipes, sockets, devices, closed folders, inner `.git`s.
+
+    A folder ends in a slash; folders in `skip` are not entered.
+    """
+    waiting = [b""]
+    while waiting:
+        folder = waiting.pop()
+        if not os.access(full(folder), os.R_OK | os.X_OK):
+            yield folder
+            continue
+        with os.scandir(full(folder)) as entries:
+            for entry in entries:
+                path = folder + entry.name
+                if entry.name == b".git":
+                    if folder:
+                        yield path
+                elif entry.is_dir(follow_symlinks=False):
+                    if path + b"/" not in skip:
+                        waiting.append(path + b"/")
+                elif not (entry.is_file(follow_symlinks=False) or entry.is_symlink()):
+                    yield path
+
+
+def unrecordable(index: Index, given: Fixed, ignored: list[bytes]) -> set[bytes]:
+    """The odd paths; a folder with a `.git` is left out whole unless the base has files there."""
+    found = set(odd({*ignored, *given.left, *(link + b"/" for link in given.links)}))
+    nested = {path[: -len(b".git")] for path in found if path.endswith(b"/.git")}
+    for folder in nested - in_base(index, nested):
+        found.remove(folder + b".git")
+        found.add(folder)
+    found.update(link for link in given.links if occupied(link))
+    return {path for path in found if not covered(path, given.left)}
+
+
+def in_base(index: Index, paths: Iterable[bytes]) -> set[bytes]:
+    """Which of these folders the base has."""
+    names = [os.fsdecode(path.rstrip(b"/")) for path in paths]
+    if not names:
+        return set()
+    rows = split(index.git("ls-tree", "-d", "-z", "--name-only", "HEAD", "--", *names))
+    return {row + b"/" for row in rows}
+
+
+def occupied(link: bytes) -> bool:
+    """Whether anything is where the base has a submodule, which is never fetched."""
+    try:
+        return bool(os.listdir(full(link)))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def survey(index: Index, given: Fixed) -> Survey:
+    """Look at every file once, and decide what the record takes."""
+    seen = status(index)
+    out = unrecordable(index, given, seen.ignored)
+    closed = out | given.links | {link + b"/" for link in given.links}
+    # What the base tracks stays tracked whatever .gitignore says: a file that was deleted and is
+    # back is not in the index any more, so git may call it ignored.
+    back = (path for path in seen.dropped if os.path.lexists(full(path)))
+    new = (path for path in seen.new if not covered(path, given.left))
+    sorted_by: dict[Fate, list[bytes]] = {"record": [], "drop": [], "leave out": []}
+    for path in (*seen.touched, *new, *back):
+        if not covered(path, closed):
+            sorted_by[fate(path)].append(path)
+    out.update(sorted_by["leave out"])
+    gone = sorted_by["drop"] + stale(index, out - given.links, seen.added)
+    ignored = [path for path in seen.ignored if not covered(path, given.left)]
+    return Survey(sorted_by["record"], gone, out, ignored)
+
+
+def fate(path: bytes) -> Fate:
+    """What becomes of a path that git calls new or changed."""
+    try:
+        mode = os.lstat(full(path)).st_mode
+    except OSError:
+        return "drop"
+    if stat.S_ISDIR(mode) or not all(is_kind(stat.S_ISDIR, full(f)[:-1]) for f in folders(path)):
+        return "drop"  # a folder, or what lies behind a symlink, is not at this path any more
+    if stat.S_ISLNK(mode) or (stat.S_ISREG(mode) and os.access(full(path), os.R_OK)):
+        return "record"
+    return "leave out"
+
+
+def stale(index: Index, out: set[bytes], added: list[bytes]) -> list[bytes]:
+    """What the index still holds of paths that are left out now, or ignored and not in the base."""
+    held = split(index.git("ls-files", "-z")) if out else []
+    found = [path for path in held if covered(path, out)]
+    if added:
+        rules = "--exclude-per-directory=.gitignore"
+        ignored = split(index.git("ls-files", "-z", "--cached", "--ignored", rules))
+        found += set(ignored).intersection(added)
+    return found

@@ -1,0 +1,209 @@
+"""The steps that put a repository and its set-up into one image layer."""
+
+import contextlib
+import json
+import mmap
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from docker.api.client import APIClient
+from docker.models.images import Image
+
+from sandbox import container, toolbox
+from sandbox.channel import Chunk
+from sandbox.engine import Engine
+from sandbox.errors import ImageError, SetupError
+from sandbox.exec import ExecChannel
+from sandbox.hardening import TOOLBOX, preparation_flags
+from sandbox.limits import Limits
+from sandbox.lines import lines
+from sandbox.snapshot import PROGRAM
+from sandbox.stream import Exit, Line
+
+ROOT = "0:0"
+LIMITS = Limits(file_size=64 << 30)
+"""A pack of a large repository is one file."""
+STEP_SECONDS = 1800.0
+COMMIT_SECONDS = 3600
+"""The engine answers only when the layer is complete: 17 s for 80,000 files on an idle disk."""
+TAIL = 20
+"""Lines of output that a failure shows."""
+TOLD = 1000
+LABEL = "orchestrator.prepared"
+"""What set-up left and what was put back, at most `TOLD` paths of each."""
+
+BUNDLE = "/var/lib/orchestrator/authorities.crt"
+TRUST = (
+    "SSL_CERT_FILE",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "REQUESTS_CA_BUNDLE",
+    "PIP_CERT",
+    "NODE_EXTRA_CA_CERTS",
+    "CARGO_HTTP_CAINFO",
+)
+"""Variables that make programs with authorities of their own (pip, npm, cargo) trust ours too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The base: a commit, its tree, and a pack of both."""
+
+    commit: str
+    tree: str
+    pack: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that makes a prepared image what it is."""
+
+    base: str
+    """Id of the image it starts from."""
+    source: Source
+    setup: tuple[str, ...]
+    network: bool
+    authorities: str
+    """The host's certificates, PEM; may be empty."""
+    seconds: float
+    """Time limit of one set-up command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A prepared image, and what set-up did to the tree in it."""
+
+    image: str
+    left: tuple[str, ...]
+    restored: tuple[str, ...]
+
+    @classmethod
+    def of(cls, image: Image) -> "Layer":
+        """Read it back from the image's labels."""
+        told = json.loads(image.labels[LABEL])
+        return cls(str(image.id), tuple(told["left"]), tuple(told["restored"]))
+
+
+def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], None]) -> Layer:
+    """Build the image and tag it when it is complete; nothing is left of one that failed.
+
+    Raises SetupError, ImageError.
+    """
+    with _container(engine, recipe, recipe.base) as preparing:
+        _fill(preparing, recipe.source, recipe.authorities)
+        for command in recipe.setup:
+            _set_up(preparing, command, recipe.seconds, on_line)
+        told = json.loads(preparing.step("finish", recipe.source.commit))
+        labels = {LABEL: json.dumps({name: told[name][:TOLD] for name in ("left", "restored")})}
+        raw = preparing.commit(labels)
+    # Only in a container of the layer do files have the inode and change time that git will see.
+    try:
+        with _container(engine, recipe, raw) as settling:
+            settling.step("refresh")
+            settling.commit(labels, tag)
+    except BaseException:
+        engine.client.images.remove(raw)
+        raise
+    return Layer.of(engine.client.images.get(tag))
+
+
+def _fill(preparing: "_Preparing", source: Source, authorities: str) -> None:
+    preparing.step("begin", stdin=authorities.encode())
+    with source.pack.open("rb") as file, _mapped(file) as pack:
+        preparing.step("checkout", source.commit, stdin=pack)
+
+
+def _mapped(file: BinaryIO) -> mmap.mmap:
+    """The file's bytes without reading them into memory."""
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _set_up(
+    preparing: "_Preparing", command: str, seconds: float, on_line: Callable[[Line], None]
+) -> None:
+    tail: deque[str] = deque(maxlen=TAIL)
+    for item in preparing.stream(command, seconds):
+        if isinstance(item, Line):
+            tail.append(item.text)
+            on_line(item)
+        elif not item.ok:
+            how = f"took more than {seconds:g} seconds" if item.timed_out else _ended(item)
+            raise SetupError(
+                f"The set-up command `{command}` {how}; mend it, or the image it runs in."
+                + (f" Its last line: {tail[-1]}" if tail else ""),
+                "\n".join(tail),
+            )
+
+
+def _ended(end: Exit) -> str:
+    return f"failed with status {end.status}"
+
+
+class _Preparing:
+    """A container that becomes a layer."""
+
+    def __init__(
+        self, engine: Engine, identity: str, marks: Collection[str], env: Mapping[str, str]
+    ) -> None:
+        self._api = engine.client.api
+        self._id = identity
+        self._marks = marks
+        self._env = env
+        self._channel = ExecChannel(engine, identity, user=ROOT)
+
+    def step(self, *arguments: str, stdin: bytes | mmap.mmap = b"") -> bytes:
+        """Run our own program; what it prints. Raises ImageError."""
+        printed = {"stdout": bytearray(), "stderr": bytearray()}
+        command = [*PROGRAM, "inside.prepare", *arguments]
+        items = self._channel.start(
+            command, stdin=stdin, cwd=TOOLBOX, seconds=STEP_SECONDS, reap=False
+        )
+        for item in items:
+            if isinstance(item, Chunk):
+                printed[item.stream] += item.data
+            elif not item.ok:
+                said = printed["stderr"].decode("utf-8", "replace").strip()
+                raise ImageError(f"The repository cannot be put into the image: {said}")
+        return bytes(printed["stdout"])
+
+    def stream(self, command: str, seconds: float) -> Iterator[Line | Exit]:
+        """Run a set-up command as root."""
+        arguments = ["sh", "-c", command]
+        return lines(self._channel.start(arguments, env=self._env, seconds=seconds))
+
+    def commit(self, labels: Mapping[str, str], tag: str | None = None) -> str:
+        """Make the container's files an image; its id."""
+        # The engine copies labels from the container: emptied, or a sweep would take it for one.
+        blank = dict.fromkeys(self._marks, "")
+        conf = {"Labels": blank | dict(labels), "Env": [f"{k}={v}" for k, v in self._env.items()]}
+        repository, _, version = (tag or "").partition(":")
+        with _patience(self._api):
+            made = self._api.commit(self._id, repository or None, version or None, conf=conf)
+        return str(made["Id"])
+
+
+@contextlib.contextmanager
+def _container(engine: Engine, recipe: Recipe, image: str) -> Iterator[_Preparing]:
+    marks = container.labels(engine, LIMITS, run="", purpose="preparation")
+    flags = preparation_flags(
+        image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=recipe.network
+    )
+    with container.running(engine, flags) as identity:
+        yield _Preparing(engine, identity, marks, _trust(recipe))
+
+
+def _trust(recipe: Recipe) -> dict[str, str]:
+    return dict.fromkeys(TRUST, BUNDLE) if recipe.authorities else {}
+
+
+@contextlib.contextmanager
+def _patience(api: APIClient) -> Iterator[None]:
+    """docker-py's own limit of 60 s is one for all requests; a commit may take longer."""
+    usual, api.timeout = api.timeout, COMMIT_SECONDS
+    try:
+        yield
+    finally:
+        api.timeout = usual
