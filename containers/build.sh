@@ -49,9 +49,10 @@ build() {
     DOCKER_BUILDKIT=0 docker build --force-rm "$@"
 }
 
+# An older image that containers still use keeps its tag until the next time.
 publish() {
     for old in $(docker image ls --filter "reference=$1:made-*" --format '{{.Repository}}:{{.Tag}}'); do
-        docker image rm "$old" >/dev/null
+        docker image rm "$old" >/dev/null 2>&1 || :
     done
     docker tag "$1:1" "$1:$2"
 }
