@@ -161,9 +161,10 @@ def survey(index: Index, given: Fixed) -> Survey:
         if not covered(path, closed):
             sorted_by[fate(path)].append(path)
     out.update(sorted_by["leave out"])
-    gone = sorted_by["drop"] + stale(index, out - given.links, seen.added)
+    hidden = newly_ignored(index, seen.added)
+    gone = [*sorted_by["drop"], *held(index, out - given.links), *hidden]
     ignored = [path for path in seen.ignored if not covered(path, given.left)]
-    return Survey(sorted_by["record"], gone, out, ignored)
+    return Survey(sorted_by["record"], gone, out, ignored + hidden)
 
 
 def fate(path: bytes) -> Fate:
@@ -179,12 +180,17 @@ def fate(path: bytes) -> Fate:
     return "leave out"
 
 
-def stale(index: Index, out: set[bytes], added: list[bytes]) -> list[bytes]:
-    """What the index still holds of paths that are left out now, or ignored and not in the base."""
-    held = split(index.git("ls-files", "-z")) if out else []
-    found = [path for path in held if covered(path, out)]
-    if added:
-        rules = "--exclude-per-directory=.gitignore"
-        ignored = split(index.git("ls-files", "-z", "--cached", "--ignored", rules))
-        found += set(ignored).intersection(added)
-    return found
+def held(index: Index, out: set[bytes]) -> list[bytes]:
+    """What the index still has of paths that are left out by now."""
+    if not out:
+        return []
+    return [path for path in split(index.git("ls-files", "-z")) if covered(path, out)]
+
+
+def newly_ignored(index: Index, added: list[bytes]) -> list[bytes]:
+    """Files that were recorded before a rule came to ignore them; those of the base stay."""
+    if not added:
+        return []
+    rules = "--exclude-per-directory=.gitignore"
+    ignored = index.git("ls-files", "-z", "--cached", "--ignored", rules)
+    return sorted(set(added).intersection(split(ignored)))
