@@ -43,7 +43,7 @@ def run(
         records.begin(
             task,
             repository=repository.name,
-            git_dir=repository.git_dir,
+            git_dir=repository.place.common_dir,
             base=base.commit,
             base_tree=base.tree,
         ) as held,
