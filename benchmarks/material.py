@@ -6,10 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sandbox.images import BASE_IMAGE
-
 from orchestrator.repository import Repository
 from sandbox import Engine, Prepared, Source, prepare
+from sandbox.images import BASE_IMAGE
 
 
 @contextmanager

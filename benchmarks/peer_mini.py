@@ -11,11 +11,11 @@ import time
 os.environ["MSWEA_SILENT_STARTUP"] = "1"
 os.environ["MSWEA_GLOBAL_CONFIG_DIR"] = tempfile.mkdtemp(prefix="benchmark-")
 
-from pathlib import Path  # noqa: E402 - the settings above are read at import
+from pathlib import Path
 
-from minisweagent.agents.default import DefaultAgent  # noqa: E402
-from minisweagent.environments.docker import DockerEnvironment  # noqa: E402
-from minisweagent.models.test_models import DeterministicModel, make_output  # noqa: E402
+from minisweagent.agents.default import DefaultAgent
+from minisweagent.environments.docker import DockerEnvironment
+from minisweagent.models.test_models import DeterministicModel, make_output
 
 END = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 

@@ -7,11 +7,10 @@ and starts a plain container of the base image, without any hardening, and runs 
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sandbox.images import BASE_IMAGE
-
 from benchmarks.material import prepared, small_repository
 from benchmarks.measure import compare, show
 from sandbox import Engine, Limits, connect, open_box
+from sandbox.images import BASE_IMAGE
 
 ROUNDS = 15
 

@@ -16,8 +16,9 @@ from orchestrator.events import (
     Turn,
     WorkerFinished,
 )
+from orchestrator.evidence import Evidence
 from orchestrator.journal import Journal
-from orchestrator.outcome import Facts, Proof, judge_run
+from orchestrator.outcome import Facts, judge_run
 from orchestrator.record import Record
 from orchestrator.records import Held
 from sandbox.errors import CrossingError, DiskFullError, SandboxError, SandboxLostError
@@ -63,8 +64,6 @@ class Attempt:
     """The tool call that was started last."""
     image: str = ""
     """The prepared image; empty before there is one."""
-    base_proof: Proof = "none"
-    """What the checks showed on the untouched base."""
 
     @property
     def id(self) -> str:
@@ -82,14 +81,16 @@ class Attempt:
             self.facts = replace(self.facts, stop=event.reason)
             self.message = event.message
 
-    def tell_checks(self, events: Iterable[AnyEvent]) -> Proof:
-        """Tell what checks show, and say what they prove."""
-        proof: Proof = "none"
+    def tell_evidence(self, tree: str, events: Iterable[AnyEvent]) -> Evidence:
+        """Tell what checks show on a tree, and keep it in the record."""
+        checks = []
         for event in events:
             self.tell(event)
             if isinstance(event, CheckFinished):
-                proof = "passed" if event.passed and proof != "failed" else "failed"
-        return proof
+                checks.append(event)
+        evidence = Evidence(tree, self.image, tuple(checks))
+        self.held.update(evidence=(*self.held.record.evidence, evidence))
+        return evidence
 
     def tell_all(self, events: Iterable[AnyEvent]) -> None:
         """Tell several events as they come."""

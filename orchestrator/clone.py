@@ -112,6 +112,8 @@ def _default_branch(git: Git, heads: str) -> str:
     if named:
         return named[1]
     commit = heads.partition("\t")[0]
+    if not commit:
+        return ""
     fitting = git.text("for-each-ref", "--format=%(refname)", f"--points-at={commit}", "refs/heads")
     return fitting.partition("\n")[0]
 

@@ -62,10 +62,7 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
         _left_to_the_user(repository, run, target)
         message = f"Merge branch '{branch_of(run)}' into {target}\n\nRun: {run}\n".encode()
         new = bench.text("commit-tree", tree, "-p", old, "-p", tip, stdin=message)
-        pack = bench.directory / "merge.pack"
-        order = f"{new}\n^{old}\n^{tip}\n".encode()
-        pack.write_bytes(bench.run("pack-objects", "--revs", "--stdout", "--quiet", stdin=order))
-        repository.import_pack(pack)
+        repository.import_pack(bench.pack(bench.directory / "merge.pack", new, old, tip))
     repository.move_branch(target, new, old)
     return Merged(branch=target, commit=new)
 

@@ -164,6 +164,17 @@ class Git:
                 *("index-pack", *options, "--fix-thin", "--stdin"), stdin=stdin, seconds=seconds
             )
 
+    def pack(self, to: Path, tip: str, *without: str) -> Path:
+        """Write a thin pack of what `tip` has and the others have not."""
+        order = "".join(f"{line}\n" for line in (tip, *(f"^{other}" for other in without)))
+        options = ("--revs", "--thin", "--stdout", "--quiet", "--delta-base-offset")
+        with to.open("wb") as file:
+            for piece in self.stream(
+                "pack-objects", *options, stdin=order.encode(), seconds=600.0, limit=4 << 30
+            ):
+                file.write(piece)
+        return to
+
     @contextmanager
     def _started(
         self, args: Sequence[str], stdin: bytes | IO[bytes]
@@ -182,7 +193,7 @@ class Git:
             try:
                 yield process
             finally:
-                if process.poll() is None:
+                if process.returncode is None:  # not waited for: the id is still its own
                     os.killpg(process.pid, signal.SIGKILL)
 
     def _command(self, args: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from orchestrator.errors import GitError, QuarantineError
 from orchestrator.git import NO_OBJECT, Git
 from orchestrator.guardrails.guardrail import Difference
-from orchestrator.guardrails.tree import MAX_BLOB, tree
+from orchestrator.guardrails.tree import MAX_BLOB, MAX_PATH, tree
 from orchestrator.outcome import Finding
 from orchestrator.patch import (
     NUMSTAT,
@@ -213,11 +213,14 @@ class Quarantine:
 
     def entries(self, old: str, new: str) -> tuple[Entry, ...]:
         """Every changed path. Raises QuarantineError beyond 200,000."""
-        pieces = self.git.stream(*RAW, old, new, seconds=_SECONDS, limit=HARD_PATHS * 4096)
-        found = tuple(islice(parse_raw(pieces), HARD_PATHS + 1))
+        pieces = self.git.stream(*RAW, old, new, seconds=_SECONDS, limit=HARD_PATHS * MAX_PATH)
+        try:
+            found = tuple(islice(parse_raw(pieces), HARD_PATHS + 1))
+        except GitError as error:
+            raise QuarantineError(f"more paths changed than can be looked at: {error}") from None
         pieces.close()
         if len(found) > HARD_PATHS:
-            raise QuarantineError(f"more than {HARD_PATHS:,} paths changed.")
+            raise QuarantineError(f"more paths changed than can be looked at: over {HARD_PATHS:,}.")
         return found
 
     @property
@@ -261,12 +264,7 @@ class Quarantine:
 
     def pack(self, tip: str, exclude: str, to: Path) -> Path:
         """Write a thin pack of what `tip` has and `exclude` has not."""
-        order = f"{tip}\n^{exclude}\n".encode()
-        options = ("--revs", "--thin", "--stdout", "--quiet", "--delta-base-offset")
-        with to.open("wb") as file:
-            for piece in self.git.stream("pack-objects", *options, stdin=order, limit=4 << 30):
-                file.write(piece)
-        return to
+        return self.git.pack(to, tip, exclude)
 
 
 def one_line(text: str, most: int = 200) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from orchestrator.evidence import Evidence
 from orchestrator.outcome import Finding, Outcome, Verdict
 from orchestrator.task import Task
 
@@ -80,6 +81,8 @@ class Record(Struct, frozen=True, kw_only=True):
     outcome: Outcome | None = None
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    """On the base, then on the recorded tree."""
     message: str = ""
     """One sentence on why it ended so; in a commit's or an error's words."""
     tip: str = ""

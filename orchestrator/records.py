@@ -44,6 +44,7 @@ class Records:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self.home = home
         self._runs = home / "runs"
 
     def folder(self, run: str) -> Folder:
@@ -110,7 +111,7 @@ class Records:
         if isinstance(found, Damaged):
             raise RecordError(
                 f"The record of run {run} cannot be read ({found.reason}):"
-                " `orchestrator gc` removes such runs."
+                f" look into {self.folder(run).path}, and delete it if nothing there is needed."
             )
         return found
 

@@ -92,7 +92,7 @@ class Repository:
         """
         import git  # noqa: PLC0415 - takes 0.1 s, and only a mistyped base needs it
 
-        with git.Repo(self.place.common_dir, odbt=git.GitDB) as repository:
+        with git.Repo(self.place.common_dir) as repository:
             return tuple(reference.name for reference in repository.references)
 
     def _unknown(self, base: str) -> str:
@@ -272,7 +272,7 @@ def _local(path: Path) -> Place:
         raise RepositoryError(_why_not(path, str(error))) from None
     if place.work_tree is None and path.resolve() != place.git_dir.resolve():
         raise RepositoryError(
-            f"{path} is a folder inside git's own {place.git_dir}: give that one."
+            f"{path} is inside the bare repository {place.git_dir}: give that one."
         )
     return place
 

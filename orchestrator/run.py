@@ -43,7 +43,7 @@ def run(
         records.begin(
             task,
             repository=repository.name,
-            git_dir=repository.git_dir,
+            git_dir=repository.place.common_dir,
             base=base.commit,
             base_tree=base.tree,
         ) as held,
@@ -104,9 +104,8 @@ def _prepare(attempt: Attempt, engine: Engine, task: Task, source: Source) -> No
 def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> None:
     """Show what the checks say before anything is changed: red is what the task may be about."""
     subject = Subject(attempt.image, base.tree)
-    attempt.base_proof = attempt.tell_checks(
-        verify(engine, subject, task.checks, task.box, attempt.id, "base")
-    )
+    checks = verify(engine, subject, task.checks, task.box, attempt.id, "base")
+    attempt.tell_evidence(base.tree, checks)
 
 
 def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: Changes) -> None:
@@ -144,7 +143,8 @@ def _judge(attempt: Attempt, changes: Changes) -> None:
     attempt.facts = replace(
         attempt.facts, verdict=verdict, changed=changes.tree != changes.base.tree
     )
-    attempt.held.update(tip=changes.tip, tree=changes.tree, verdict=verdict, findings=findings)
+    tip = changes.tip if changes.count else ""
+    attempt.held.update(tip=tip, tree=changes.tree, verdict=verdict, findings=findings)
     attempt.tell(Judged(verdict=verdict, findings=findings))
 
 
@@ -153,7 +153,8 @@ def _prove(attempt: Attempt, engine: Engine, task: Task, changes: Changes) -> No
     if attempt.facts.stop not in ("complete", "gate") or attempt.facts.cancelled:
         return
     if changes.tree == changes.base.tree:  # it was proved before the work began
-        attempt.facts = replace(attempt.facts, proof=attempt.base_proof)
+        (evidence,) = attempt.held.record.evidence
+        attempt.facts = replace(attempt.facts, proof=evidence.proof)
         return
     # Until they have run, they are missing: an error below must not look like "nothing to prove".
     attempt.facts = replace(attempt.facts, proof="missing" if task.checks else "none")
@@ -161,14 +162,17 @@ def _prove(attempt: Attempt, engine: Engine, task: Task, changes: Changes) -> No
     changes.quarantine.pack(changes.tree, changes.base.tree, pack)
     subject = Subject(attempt.image, changes.tree, pack)
     checks = verify(engine, subject, task.checks, task.box, attempt.id, "proof")
-    attempt.facts = replace(attempt.facts, proof=attempt.tell_checks(checks))
+    evidence = attempt.tell_evidence(changes.tree, checks)
+    attempt.facts = replace(attempt.facts, proof=evidence.proof)
+    pack.unlink()
 
 
 def _deliver(attempt: Attempt, repository: Repository, changes: Changes) -> None:
     """Publish what may be seen. What is blocked stays in quarantine, where `diff` shows it."""
-    if not changes.count or attempt.facts.verdict is Verdict.BLOCK:
+    if not attempt.facts.changed or attempt.facts.verdict is Verdict.BLOCK:
         return
-    squash = _note(attempt, FilesTouched(step=0, tool="")) if changes.tainted else None
+    whole = FilesTouched(step=attempt.totals.turns, tool="all changes as one")
+    squash = _note(attempt, whole) if changes.tainted else None
     delivered = publish(repository, changes.quarantine, attempt.id, changes.tip, squash)
     attempt.held.update(branch=delivered.branch, tip=delivered.commit)
     attempt.tell(delivered)

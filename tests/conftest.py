@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.box import open_box
+from sandbox.box import Box, open_box
 from sandbox.engine import connect
 from sandbox.images import BASE_IMAGE, prepare
 from sandbox.limits import Limits
 from sandbox.preparation import Source
 from sandbox.snapshot import Snapshot, take
 
-FILES = {
+TRACKED = {
     ".gitignore": b"build/\n*.log\n",
     "README": b"a small repository\n",
     "build/keep": b"tracked, though ignored\n",
@@ -41,7 +41,7 @@ def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
     return done.stdout
 
 
-def make_source(folder: Path, files: dict[str, bytes], submodule: str = "") -> Source:
+def shallow_source(folder: Path, files: dict[str, bytes], submodule: str = "") -> Source:
     """Commit these files in a new repository, and pack the commit without its history."""
     git(folder, "init", "-q")
     git(folder, "commit", "-q", "--allow-empty", "-m", "before")
@@ -68,29 +68,11 @@ def engine():
     engine.client.close()
 
 
-@pytest.fixture(scope="session")
-def source(tmp_path_factory):
-    return make_source(tmp_path_factory.mktemp("source"), FILES, submodule="vendor/sub")
-
-
-@pytest.fixture(scope="session")
-def prepared(engine, source):
-    prepared = prepare(engine, BASE_IMAGE, source, setup=(SETUP,))
-    yield prepared
-    engine.client.images.remove(prepared.image, force=True)
-
-
-@pytest.fixture
-def box(engine, prepared):
-    with open_box(engine, prepared.image, Limits(), run="test", purpose="work") as box:
-        yield box
-
-
 @dataclass
 class Recorder:
     """Takes snapshots one after the other, and keeps their objects as a host would."""
 
-    box: object
+    box: Box
     base: Source
     store: Path
     original: dict[str, bytes]
@@ -130,8 +112,24 @@ class Recorder:
                 yield path.decode("utf-8", "surrogateescape"), mode, oid
 
 
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """The base of `record`: with a tracked file that is ignored, and a submodule."""
+    return shallow_source(tmp_path_factory.mktemp("recorded"), TRACKED, submodule="vendor/sub")
+
+
+@pytest.fixture(scope="session")
+def prepared(engine, recorded):
+    """`recorded` after a set-up that left files and altered one."""
+    prepared = prepare(engine, BASE_IMAGE, recorded, setup=(SETUP,))
+    yield prepared
+    engine.client.images.remove(prepared.image, force=True)
+
+
 @pytest.fixture
-def record(box, source, tmp_path):
+def record(engine, prepared, recorded, tmp_path):
+    """Take snapshots of a box of its own, and look at what came out."""
     store = tmp_path / "store"
     store.mkdir()
-    return Recorder(box, source, store, FILES)
+    with open_box(engine, prepared.image, Limits(), run="test", purpose="work") as box:
+        yield Recorder(box, recorded, store, TRACKED)

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +18,7 @@ from orchestrator.tools.parameters import (
     well_formed,
 )
 from sandbox.box import Box
-from sandbox.errors import SandboxError
+from sandbox.errors import DiskFullError, SandboxError
 from sandbox.files import FileError
 from sandbox.stream import Line
 
@@ -91,16 +91,24 @@ def tool(
 def use(used: Tool, call: ToolCall, context: Context) -> ToolResult:
     """Carry out one call; whatever goes wrong is a result, only a SandboxError is raised."""
     try:
+        result = _tried(used, call, context)
+        return replace(result, text=_bounded(used, well_formed(result.text), context))
+    except OSError as trouble:
+        # A tool touches the host only to keep artifacts.
+        raise DiskFullError(f"Output cannot be kept: {trouble}; free some space.") from trouble
+
+
+def _tried(used: Tool, call: ToolCall, context: Context) -> ToolResult:
+    try:
         arguments = parse(used.parameters, call.arguments)
-        text, error = used.function(context, **arguments), False
-    except SandboxError:
+        return ToolResult(call.id, used.function(context, **arguments))
+    except (SandboxError, OSError):
         raise
     except (ArgumentsError, ToolError, FileError) as problem:
-        text, error = str(problem), True
+        return ToolResult(call.id, str(problem), error=True)
     except Exception as defect:
         # A defect of ours costs this one call, not the work done so far.
-        text, error = f"{used.name} failed inside: {defect!r}", True
-    return ToolResult(call.id, _bounded(used, well_formed(text), context), error)
+        return ToolResult(call.id, f"{used.name} failed inside: {defect!r}", error=True)
 
 
 def _bounded(used: Tool, text: str, context: Context) -> str:

@@ -10,8 +10,8 @@ from sandbox.snapshot import HEADER_CAP, Snapshot, parse, rehash, reset, take
 from sandbox.stream import Exit
 
 
-def test_untouched_files_give_the_base_tree_and_no_pack(record, source):
-    assert record() == Snapshot(source.tree, None)
+def test_untouched_files_give_the_base_tree_and_no_pack(record):
+    assert record() == Snapshot(record.base.tree, None)
 
 
 def test_what_changed_is_in_the_record(record):
@@ -77,7 +77,7 @@ def test_a_tracked_file_that_comes_back_is_recorded_though_ignored(record):
     assert record.files()["build/keep"] == b"again\n"
 
 
-def test_a_new_file_leaves_the_record_when_a_rule_comes_to_ignore_it(record, source):
+def test_a_new_file_leaves_the_record_when_a_rule_comes_to_ignore_it(record):
     record("echo x >note.txt")
     taken = record("echo note.txt >>.gitignore")
     assert (taken.ignored, set(record.files())) == (("note.txt",), set(record.original))
@@ -202,7 +202,7 @@ def test_a_damaged_cache_changes_nothing(record, script):
     assert (record.files(), rehash(record.box.channel)) == (expected, record.tree)
 
 
-def test_a_pack_over_the_cap_is_refused_before_it_is_stored(record, source, tmp_path):
+def test_a_pack_over_the_cap_is_refused_before_it_is_stored(record):
     with pytest.raises(CrossingError, match=r"more than the limit of 100,000"):
         record("dd if=/dev/urandom of=big bs=1M count=1 status=none", cap=100_000)
     assert not (record.store / "pack").exists()
@@ -229,11 +229,11 @@ def test_a_fresh_box_becomes_exactly_the_recorded_tree(record, proof):
     ]
 
 
-def test_a_box_goes_back_to_the_base_and_loses_what_was_made(record, source):
+def test_a_box_goes_back_to_the_base_and_loses_what_was_made(record):
     record("echo x >x; echo y >>README")
     record.box.run(["sh", "-c", "echo unrecorded >z"])
-    reset(record.box.channel, None, source.tree)
-    assert (record().tree, record().pack) == (source.tree, None)
+    reset(record.box.channel, None, record.base.tree)
+    assert (record().tree, record().pack) == (record.base.tree, None)
 
 
 class Told:

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.models.model import ToolCall, ToolResult, ToolSchema
 from orchestrator.tools.table import TOOLS
 from orchestrator.tools.tool import Context, ToolError, tool, use
-from sandbox.errors import SandboxError, SandboxLostError
+from sandbox.errors import DiskFullError, SandboxError, SandboxLostError
 
 
 def repeat(context, word: str, times: int = 1) -> str:
@@ -94,6 +94,12 @@ def test_a_defect_of_ours_is_a_result(context):
 def test_a_lost_sandbox_is_an_error(context):
     with pytest.raises(SandboxError):
         used(context, '{"word": "lost"}')
+
+
+def test_artifacts_that_cannot_be_written_end_the_run(context, tmp_path):
+    (tmp_path / "step-1-call-2.txt").symlink_to("/dev/full")
+    with pytest.raises(DiskFullError, match="No space left on device"):
+        used(context, '{"word": "again", "times": 1000}')
 
 
 def test_no_result_is_empty(context):
