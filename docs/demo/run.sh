@@ -46,21 +46,18 @@ make_repository() {
     git -C "$repository" log --oneline
 }
 
+# Without --model, the key that is set decides.
 choose_model() {
     if [ -n "${MODEL:-}" ]; then
-        model=$MODEL
-    elif [ -n "${ANTHROPIC_API_KEY:-}" ]; then
-        model=anthropic:claude-sonnet-5-5
-    elif [ -n "${OPENAI_API_KEY:-}" ]; then
-        model=openai:gpt-6.1-terra
+        echo "$MODEL, as you said; it may spend 1 US dollar at most."
+    elif [ -n "${ANTHROPIC_API_KEY:-}${OPENAI_API_KEY:-}" ]; then
+        echo "A real one, since an API key is set; it may spend 1 US dollar at most."
     else
-        model=scripted:$here/script.json
+        MODEL=scripted:$here/script.json
         echo "No API key is set, so a script plays the model's part: $here/script.json."
         echo "All else is real: the sandbox, the commits, the guardrails, the tests."
         echo "Set ANTHROPIC_API_KEY or OPENAI_API_KEY to watch a real model work."
-        return
     fi
-    echo "The model is $model; it may spend 1 US dollar at most."
 }
 
 next_commands() {
@@ -86,9 +83,9 @@ choose_model
 cd "$repository"
 title 'The run'
 status=0
-typed run --task-file "$here/task.txt" --model "$model" --max-cost 1 \
-    --setup 'pip install -q pytest==8.4.2' --setup-network --check 'python3 -m pytest -q --tb=line' \
-    || status=$?
+typed run --task-file "$here/task.txt" ${MODEL:+--model "$MODEL"} --max-cost 1 \
+    --setup 'pip install -q pytest==8.4.2' --setup-network \
+    --check 'python3 -m pytest -q --tb=line' || status=$?
 run=$(git for-each-ref --format='%(refname:lstrip=3)' refs/heads/agent)
 if [ -z "$run" ]; then
     echo "The run left no branch; '$orchestrator list' and '$orchestrator show' say more." >&2
