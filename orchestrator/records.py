@@ -44,7 +44,6 @@ class Records:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.home = home
         self._runs = home / "runs"
 
     def folder(self, run: str) -> Folder:

@@ -57,7 +57,7 @@ def lines(event: AnyEvent, ink: Ink) -> list[str]:
         case Warned(text=text):
             return [ink.yellow(f"     {line}") for line in _some(text)]
         case WorkerFinished(reason=reason, message=message):
-            return [f"worker stopped: {reason}", *(f"  {line}" for line in _some(message))]
+            return [f"worker stopped: {reason}", *_some(message)]
         case Judged(verdict=verdict, findings=findings):
             found = [f"     {finding(each, ink)}" for each in findings]
             return [f"verdict {verdict_word(verdict, ink)}", *found]
@@ -67,10 +67,15 @@ def lines(event: AnyEvent, ink: Ink) -> list[str]:
             return [f"tree {tree[:10]} approved by {clean(by)}"]
         case Merged(branch=branch, commit=commit):
             return [f"merged into {clean(branch)} as {commit[:10]}"]
-        case RunFinished(outcome=outcome, message=message, seconds=seconds):
-            return [ink.bold(f"{outcome} after {seconds:.0f} s"), *_some(message)]
+        case RunFinished(outcome=outcome, seconds=seconds):
+            return [ink.bold(f"{outcome} after {seconds:.0f} s")]
         case Text() | FilesTouched() | Turn() | ToolFinished():
             return []
+
+
+def is_detail(event: AnyEvent) -> bool:
+    """Whether an event belongs to the one before it, rather than to a moment of its own."""
+    return isinstance(event, Output | Changed | LeftOut | ToolFinished)
 
 
 def one_line(arguments: str) -> str:
@@ -120,7 +125,7 @@ def _started(event: RunStarted, ink: Ink) -> list[str]:
 
 def _prepared(event: Prepared, ink: Ink) -> list[str]:
     how = "was ready" if event.cached else f"prepared in {event.seconds:.1f} s"
-    shown = [f"image {clean(event.image)} {how}"]
+    shown = [f"image {event.image.removeprefix('sha256:')[:12]} {how}"]
     if event.left:
         shown.append(f"     set-up left: {_named(event.left)}")
     if event.restored:

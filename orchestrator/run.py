@@ -36,10 +36,9 @@ def run(
     started = time.monotonic()
     base = repository.resolve(task.base)
     policy = settings.read(repository.read(base.commit, settings.FILE)).guardrails
-    engine = connect()
-    sweep(engine)
     pack = repository.pack(base, records.home / "packs")
     with (
+        closing(connect()) as engine,
         records.begin(
             task,
             repository=repository.name,
@@ -49,6 +48,7 @@ def run(
         ) as held,
         Journal(held.folder.journal) as journal,
     ):
+        sweep(engine)
         attempt = Attempt(held, journal, watch)
         attempt.tell(_started(attempt, task, repository, base))
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)

@@ -1,40 +1,19 @@
 """A run as a person reads it afterwards: how it ended, on what grounds, and what to type next."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from orchestrator.events import Changed, CheckFinished
+from orchestrator.events import Changed
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
 from orchestrator.render import count, finding, verdict_word
 from orchestrator.screen import Ink, clean, clean_lines, columns, cut
 
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What one check said of the base and of the recorded tree; None where it did not run."""
-
-    command: str
-    base: bool | None
-    proof: bool | None
-
-
-def checks(entries: Iterable[Entry]) -> tuple[Check, ...]:
-    """The evidence in a journal, one row a command."""
-    found: dict[str, dict[str, bool]] = {}
-    for entry in entries:
-        event = entry.event
-        if isinstance(event, CheckFinished) and event.stage in ("base", "proof"):
-            found.setdefault(event.command, {})[event.stage] = event.passed
-    return tuple(
-        Check(command, said.get("base"), said.get("proof")) for command, said in found.items()
-    )
+_RESULTS = {None: "-", True: "green", False: "red"}
 
 
 def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
-    """The whole account of a run."""
-    entries = tuple(entries)
+    """The whole account of a run; the entries are those of its journal."""
     changes = sum(isinstance(entry.event, Changed) for entry in entries)
     rows = [
         ("run", record.id),
@@ -46,7 +25,7 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
     shown += [f"  {'':<11} {finding(each, ink)}" for each in record.findings]
-    return [headline(record, ink), *shown, *_table(checks(entries)), *_next(record)]
+    return [headline(record, ink), *shown, *_checks(record), *_next(record)]
 
 
 def headline(record: Record, ink: Ink) -> str:
@@ -67,6 +46,13 @@ def state_word(record: Record) -> str:
     """`running`, `interrupted`, or the outcome."""
     state = record.shown_state
     return str(record.outcome) if state == "finished" and record.outcome else state
+
+
+def progress_word(record: Record) -> str:
+    """The state, or what a person made of the run since."""
+    if record.discarded:
+        return "discarded"
+    return "merged" if record.merged else state_word(record)
 
 
 def short(record: Record) -> str:
@@ -105,20 +91,31 @@ def _spent(record: Record) -> str:
     return ", ".join(spent)
 
 
-def _table(found: tuple[Check, ...]) -> list[str]:
-    if not found:
+def _checks(record: Record) -> list[str]:
+    """Each check, as it was on the base and as it is on the recorded tree."""
+    base = _results(record, record.base_tree)
+    proof = _results(record, record.tree)
+    if not base and not proof:
         return []
-    words = {None: "-", True: "green", False: "red"}
     rows = [("checks", "base", "proof")]
-    rows += [(cut(clean(row.command), 60), words[row.base], words[row.proof]) for row in found]
+    rows += [
+        (cut(clean(each), 60), _RESULTS[base.get(each)], _RESULTS[proof.get(each)])
+        for each in {**base, **proof}
+    ]
     return [f"  {line}" for line in columns(rows)]
+
+
+def _results(record: Record, tree: str) -> dict[str, bool]:
+    """What the checks showed on one tree, by their commands."""
+    shown = (check for each in record.evidence if each.tree == tree for check in each.checks)
+    return {check.command: check.passed for check in shown}
 
 
 def _next(record: Record) -> list[str]:
     """The commands that make sense now."""
     if record.shown_state == "running":
         verbs = ["log --follow"]
-    elif record.discarded or not record.tip:
+    elif record.discarded or record.tip in ("", record.base):
         verbs = ["log --journal"]
     elif record.merged:
         verbs = ["diff"]

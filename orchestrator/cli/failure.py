@@ -9,7 +9,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
@@ -98,13 +98,20 @@ def _unexpected(error: BaseException, arguments: Sequence[str]) -> Failure:
 def _report(error: BaseException, arguments: Sequence[str]) -> str:
     words = " ".join(map(repr, arguments))
     report = [
-        f"orchestrator {version('orchestrator')}, Python {sys.version}",
+        f"orchestrator {_version()}, Python {sys.version}",
         platform.platform(),
         f"arguments: {words}",
         "".join(traceback.format_exception(error)),
     ]
     # A password in the address of a repository has no business in a bug report.
     return re.sub(r"://[^\s/@']+@", "://***@", "\n".join(report))
+
+
+def _version() -> str:
+    try:
+        return version("orchestrator")
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def _log(report: str) -> Path:

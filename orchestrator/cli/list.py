@@ -9,7 +9,7 @@ from orchestrator.cli import place, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.record import Damaged, Record
 from orchestrator.screen import clean, columns, cut
-from orchestrator.summary import state_word
+from orchestrator.summary import progress_word
 
 
 @click.command("list")
@@ -37,4 +37,4 @@ def _row(run: Record | Damaged) -> tuple[str, ...]:
         return (clean(run.id), "", "damaged", "", cut(clean(run.reason), 60))
     begun = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
     task = cut(clean(run.task.prompt.partition("\n")[0]), 60)
-    return (run.id, begun, state_word(run), run.verdict or "", task)
+    return (run.id, begun, progress_word(run), run.verdict or "", task)

@@ -81,13 +81,21 @@ def command(
     asked = request.read(
         words, task_file=task_file, stdin=sys.stdin.buffer.read, has_command=bool(after)
     )
-    repository = Repository.open(asked.repository, place.home(), os.environ)
+    repository = open_repository(asked.repository)
     planned = plan(repository, asked.prompt, Flags(command=after, **flags))
     for warning in planned.warnings:
         say.note(f"note: {warning}")
     record = carry_out(planned, repository, quiet)
     _tell(record, as_json)
     return record.outcome.exit_code if record.outcome else 1
+
+
+def open_repository(where: str) -> Repository:
+    """The repository at a URL or a path, which goes into records and so is made absolute."""
+    path = Path(where)
+    return Repository.open(
+        str(path.resolve()) if path.is_dir() else where, place.home(), os.environ
+    )
 
 
 def plan(repository: Repository, prompt: str, flags: Flags) -> Planned:

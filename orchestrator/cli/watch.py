@@ -11,7 +11,7 @@ import click
 
 from orchestrator.cli import say
 from orchestrator.events import AnyEvent, RunStarted, Warned
-from orchestrator.render import lines
+from orchestrator.render import is_detail, lines
 from orchestrator.screen import Ink, without_commands
 
 Watch = Callable[[AnyEvent], None]
@@ -31,10 +31,11 @@ def watcher(quiet: bool) -> Watch:
 
 
 def timed(event: AnyEvent, when: float, ink: Ink) -> Iterator[str]:
-    """The lines of an event, the first with its time."""
+    """The lines of an event, the first with its time unless it is a detail."""
     clock = time.strftime("%H:%M:%S", time.localtime(when))
+    margin = " " * len(clock)
     for number, line in enumerate(lines(event, ink)):
-        yield f"{ink.dim(clock) if number == 0 else ' ' * len(clock)} {line}"
+        yield f"{margin if number or is_detail(event) else ink.dim(clock)} {line}"
 
 
 @contextmanager
