@@ -9,6 +9,7 @@ from orchestrator.events import AnyEvent, FilesTouched, Output, WorkerFinished
 from orchestrator.models.scripted import Script, ScriptedModel
 from orchestrator.task import Limits, Task
 from sandbox.errors import SandboxLostError
+from tests.workspace import bench as bench
 from tests.workspace import dead_box as dead_box
 from tests.workspace import workspace as workspace
 

@@ -4,6 +4,7 @@ import msgspec
 
 from orchestrator.check import check
 from orchestrator.events import CheckFinished, Output
+from tests.workspace import bench as bench
 from tests.workspace import workspace as workspace
 
 

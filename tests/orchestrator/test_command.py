@@ -5,6 +5,7 @@ import pytest
 from orchestrator.command import Command
 from orchestrator.events import FilesTouched, Output, ToolFinished, ToolStarted, WorkerFinished
 from orchestrator.task import Limits, Task
+from tests.workspace import bench as bench
 from tests.workspace import workspace as workspace
 
 
