@@ -45,8 +45,9 @@ def workspace(box: Box) -> Workspace:
 
 
 @pytest.fixture
-def dead_box(engine: Engine, image: str) -> Iterator[Box]:
-    """A box whose container was killed."""
+def dead_box(engine: Engine, box: Box) -> Iterator[Box]:
+    """Another box like `box` whose container was killed."""
+    image = engine.client.containers.get(box.id).image.id
     with open_box(engine, image, Limits(), run="test", purpose="work") as opened:
         engine.client.containers.get(opened.id).kill()
         yield opened
