@@ -1,115 +1,106 @@
-"""What several rooms share: the engine, a small repository in a prepared image, a box on it."""
+"""What tests of several rooms need: an engine, small repositories, prepared images, boxes."""
 
+import os
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from sandbox.box import Box, open_box
-from sandbox.engine import connect
-from sandbox.images import BASE_IMAGE, prepare
-from sandbox.limits import Limits
-from sandbox.preparation import Source
-from sandbox.snapshot import Snapshot, take
+from sandbox import BASE_IMAGE, Box, Engine, Limits, Source, connect, open_box, prepare
+from tests.recorder import SETUP, TRACKED, Recorder, shallow_source
 
-TRACKED = {
-    ".gitignore": b"build/\n*.log\n",
-    "README": b"a small repository\n",
-    "build/keep": b"tracked, though ignored\n",
-    "src/app.py": b"print('hello')\n",
-    "src/lib.py": b"NAME = 'one'\n",
-    "src/old.py": b"NAME = 'two'\n",
+FILES = {
+    "README.md": b"# Tiny\n",
+    "src/app.py": b"def add(a, b):\n    return a + b\n",
+    ".gitignore": b"*.log\n",
 }
-SETUP = "mkdir -p egg build/out && echo 1 >egg/PKG && echo o >build/out/o && echo no >>README"
-SUBMODULE = "1" * 40
+MakeBox = Callable[..., Box]
+MakeSource = Callable[[Mapping[str, bytes]], Source]
+USUAL = Limits()
 
 
 def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-    """Run git as a careful person would: no settings but the repository's."""
-    identity = {
-        f"GIT_{who}_{what}": "t@t" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    """The host's git on a repository that the test itself made."""
+    who = {
+        f"GIT_{role}_{key}": key for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")
     }
-    env = {"PATH": "/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
-    done = subprocess.run(
-        ["git", "-C", str(folder), *arguments],
-        input=stdin,
-        env=env | identity,
-        capture_output=True,
-        check=True,
-    )
-    return done.stdout
+    dates = {f"GIT_{role}_DATE": "@1700000000 +0000" for role in ("AUTHOR", "COMMITTER")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(
+        command, input=stdin, env=env | who | dates, check=True, capture_output=True
+    ).stdout
 
 
-def shallow_source(folder: Path, files: dict[str, bytes], submodule: str = "") -> Source:
-    """Commit these files in a new repository, and pack the commit without its history."""
-    git(folder, "init", "-q")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "before")
+def tiny_repository(folder: Path, files: Mapping[str, bytes] = FILES) -> Path:
+    """A repository with one commit that holds these files, on the branch main."""
     for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    git(folder, "add", "-fA")
-    if submodule:
-        git(folder, "update-index", "--add", "--cacheinfo", f"160000,{SUBMODULE},{submodule}")
-    git(folder, "commit", "-q", "-m", "base")
-    commit, tree = git(folder, "rev-parse", "HEAD", "HEAD^{tree}").decode().split()
-    objects = git(folder, "rev-list", "--objects", "--no-object-names", tree)
-    pack = folder / ".git" / "base.pack"
-    pack.write_bytes(
-        git(folder, "pack-objects", "--stdout", "-q", stdin=f"{commit}\n".encode() + objects)
-    )
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all", "--force")
+    git(folder, "commit", "--quiet", "--message=base")
+    return folder
+
+
+def source_of(repository: Path, pack: Path) -> Source:
+    """The repository's HEAD as a pack of that commit alone."""
+    commit, tree = git(repository, "rev-parse", "HEAD", "HEAD^{tree}").decode().split()
+    objects = git(repository, "rev-list", "--objects", "--no-walk", "HEAD")
+    listed = b"".join(line[:40] + b"\n" for line in objects.splitlines())
+    pack.write_bytes(git(repository, "pack-objects", "--stdout", "--quiet", stdin=listed))
     return Source(commit, tree, pack)
 
 
 @pytest.fixture(scope="session")
-def engine():
+def engine() -> Iterator[Engine]:
     engine = connect()
     yield engine
     engine.client.close()
 
 
-@dataclass
-class Recorder:
-    """Takes snapshots one after the other, and keeps their objects as a host would."""
+@pytest.fixture(scope="session")
+def make_source(tmp_path_factory) -> MakeSource:
+    """Make a repository of these files, and of its only commit what `prepare` takes."""
 
-    box: Box
-    base: Source
-    store: Path
-    original: dict[str, bytes]
+    def make(files: Mapping[str, bytes]) -> Source:
+        folder = tmp_path_factory.mktemp("source")
+        return source_of(tiny_repository(folder / "repository", files), folder / "base.pack")
 
-    def __post_init__(self):
-        self.tree = self.base.tree
-        git(self.store, "init", "-q", "--bare")
-        self._admit(self.base.pack)
+    return make
 
-    def __call__(self, script: str = "true", **options) -> Snapshot:
-        """Run a shell script in the sandbox and record what it did."""
-        done = self.box.run(["sh", "-ec", script])
-        assert done.exit.ok, done.stderr
-        taken = take(self.box.channel, self.tree, self.store / "pack", **options)
-        if taken.pack:
-            self._admit(taken.pack)
-        self.tree = taken.tree
-        return taken
 
-    def _admit(self, pack: Path) -> None:
-        git(self.store, "index-pack", "--fix-thin", "--stdin", stdin=pack.read_bytes())
+@pytest.fixture(scope="session")
+def source(make_source) -> Source:
+    return make_source(FILES)
 
-    def files(self) -> dict[str, bytes]:
-        """The last recorded tree, by path."""
-        return {
-            path: git(self.store, "cat-file", "blob", oid) for path, _, oid in self._rows("blob")
-        }
 
-    def modes(self) -> dict[str, str]:
-        return {path: mode for path, mode, _ in self._rows("blob", "commit")}
+@pytest.fixture(scope="session")
+def image(engine, source) -> str:
+    """The small repository prepared on the base image."""
+    return prepare(engine, BASE_IMAGE, source).image
 
-    def _rows(self, *kinds: str):
-        for row in git(self.store, "ls-tree", "-rz", self.tree).split(b"\0")[:-1]:
-            facts, _, path = row.partition(b"\t")
-            mode, kind, oid = facts.decode().split()
-            if kind in kinds:
-                yield path.decode("utf-8", "surrogateescape"), mode, oid
+
+@pytest.fixture
+def make_box(engine, image) -> Iterator[MakeBox]:
+    """Open boxes; all of them are closed at the end of the test."""
+    with ExitStack() as stack:
+
+        def make(limits: Limits = USUAL, image: str = image, purpose: str = "work") -> Box:
+            opened = open_box(engine, image, limits, run="test", purpose=purpose)
+            return stack.enter_context(opened)
+
+        yield make
+
+
+@pytest.fixture(scope="module")
+def box(engine, image) -> Iterator[Box]:
+    """One box for all tests of a module that do not get in each other's way."""
+    with open_box(engine, image, Limits(), run="test", purpose="work") as box:
+        yield box
 
 
 @pytest.fixture(scope="session")
