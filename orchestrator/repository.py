@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -133,11 +133,16 @@ class Repository:
         return kept
 
     def _write_pack(self, base: Base, scratch: Path, kept: Path) -> None:
+        # git begins a pack among the objects and moves it when it is done: in ours, or the user's
+        # folder would be written to, and the move fail between two file systems.
+        objects = scratch / "objects"
+        self._borrow_objects(objects)
+        git = replace(self.git, env={**self.git.env, "GIT_OBJECT_DIRECTORY": str(objects)})
         # What upload-pack says to pack-objects for a client that wants depth 1.
         order = f"--shallow {base.commit}\n{base.commit}\n".encode()
         options = ("--revs", "--quiet", "--delta-base-offset", str(scratch / "pack"))
         try:
-            self.git.run("pack-objects", *options, stdin=order, seconds=_PACK_SECONDS)
+            git.run("pack-objects", *options, stdin=order, seconds=_PACK_SECONDS)
         except GitError as error:
             raise self._incomplete(base.commit, error) from None
         (pack,) = scratch.glob("pack-*.pack")
@@ -176,10 +181,15 @@ class Repository:
             bench = Git(directory, settings=self._plain_settings())
             bench.run("init", "--bare", "--quiet", "--template=", "--object-format=sha1")
             (directory / "info").mkdir()
-            objects = os.fsencode(self.place.common_dir / "objects")
-            (directory / "objects/info/alternates").write_bytes(_quoted(objects) + b"\n")
+            self._borrow_objects(directory / "objects")
             self._copy("shallow", directory)
             yield bench
+
+    def _borrow_objects(self, objects: Path) -> None:
+        """Make a folder of objects that reads this repository's as if they were its own."""
+        (objects / "info").mkdir(parents=True, exist_ok=True)
+        own = os.fsencode(self.place.common_dir / "objects")
+        (objects / "info/alternates").write_bytes(_quoted(own) + b"\n")
 
     def _plain_settings(self) -> tuple[str, ...]:
         answer = self.git.call("config", "--null", "--get-regexp", _PLAIN_SETTINGS)

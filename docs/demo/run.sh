@@ -62,11 +62,12 @@ choose_model() {
 
 next_commands() {
     cat <<END
+  export PATH=$root/.venv/bin:\$PATH
   cd $repository
-  git log -p main..agent/$run                # the commits, in the project's own repository
-  $orchestrator merge $run      # take the change into main
-  $orchestrator discard $run    # or drop its branch
-  rm -rf $folder                             # forget the demo's project
+  git log -p main..agent/$run
+  orchestrator merge $run
+  orchestrator doctor
+The demo's project goes away with: rm -rf $folder
 END
 }
 

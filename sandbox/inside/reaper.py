@@ -56,11 +56,19 @@ def start(command: list[str]) -> int:
     return os.posix_spawnp(
         command[0],
         command,
-        os.environ,
+        environment(),
         setsid=True,
         setsigmask=(),
         setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
     )
+
+
+def environment() -> dict[str, str]:
+    """This process's own, with the image's LD_PRELOAD, which the toolbox's Python had to put by."""
+    own = dict(os.environ)
+    if preload := own.pop("ORCHESTRATOR_LD_PRELOAD", ""):
+        own["LD_PRELOAD"] = preload
+    return own
 
 
 def refuse(name: str, problem: Exception) -> int:

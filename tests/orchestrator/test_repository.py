@@ -206,6 +206,13 @@ def test_a_pack_holds_the_base_commit_and_nothing_older(user: Path, tmp_path: Pa
     assert not ids & {old_blob, first}
 
 
+def test_packing_writes_nothing_among_the_user_s_objects(user: Path, tmp_path: Path):
+    objects = user / ".git/objects"
+    before = {path: path.stat().st_mtime_ns for path in (objects, *objects.rglob("*"))}
+    opened(user).pack(opened(user).resolve("HEAD"), tmp_path / "packs")
+    assert {path: path.stat().st_mtime_ns for path in (objects, *objects.rglob("*"))} == before
+
+
 def test_a_pack_is_made_once(user: Path, tmp_path: Path):
     found = opened(user)
     base = found.resolve("HEAD")
