@@ -2,7 +2,23 @@
 
 from sandbox.box import Box, open_box
 from sandbox.engine import Engine, connect
+from sandbox.images import Prepared, prepare
 from sandbox.limits import Limits
+from sandbox.preparation import Source
+from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
 
-__all__ = ["Box", "Completed", "Engine", "Exit", "Limits", "Line", "connect", "open_box"]
+__all__ = [
+    "Box",
+    "Completed",
+    "Engine",
+    "Exit",
+    "Limits",
+    "Line",
+    "Prepared",
+    "Snapshot",
+    "Source",
+    "connect",
+    "open_box",
+    "prepare",
+]

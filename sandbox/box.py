@@ -2,9 +2,10 @@
 
 import contextlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import BinaryIO, Literal
 
-from sandbox import container, toolbox
+from sandbox import container, snapshot, toolbox
 from sandbox.channel import NOTHING, WORKSPACE, Chunk
 from sandbox.engine import Engine
 from sandbox.exec import ExecChannel
@@ -12,6 +13,7 @@ from sandbox.files import Files
 from sandbox.hardening import work_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
+from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
 
 KEPT = 256 << 20
@@ -66,6 +68,18 @@ class Box:
         )
         with contextlib.closing(items):
             return _completed(items, limit)
+
+    def snapshot(self, previous: str, pack: Path) -> Snapshot:
+        """Record the files as a tree; errors as in `sandbox.snapshot.take`."""
+        return snapshot.take(self.channel, previous, pack)
+
+    def rehash(self) -> str:
+        """The tree of the files, found without any cache."""
+        return snapshot.rehash(self.channel)
+
+    def reset(self, pack: Path | None, tree: str) -> None:
+        """Make the files exactly `tree`; what set-up left untracked stays."""
+        snapshot.reset(self.channel, pack, tree)
 
     def sweep(self) -> None:
         """Kill every process of the working user, daemons and a live fork bomb included.

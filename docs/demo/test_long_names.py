@@ -9,17 +9,14 @@ def identifier(sql):
     return sqlparse.parse(sql)[0].tokens[0]
 
 
-@pytest.mark.parametrize(
-    ('sql', 'name'),
-    [
-        ('a', 'a'),
-        ('a.b', 'b'),
-        ('a.b.c', 'c'),
-        ('db.schema.tbl.col', 'col'),
-        ('db.schema.func(1)', 'func'),
-        ('"x"."y"."z"', 'z'),
-    ],
-)
+@pytest.mark.parametrize(('sql', 'name'), [
+    ('a', 'a'),
+    ('a.b', 'b'),
+    ('a.b.c', 'c'),
+    ('db.schema.tbl.col', 'col'),
+    ('db.schema.func(1)', 'func'),
+    ('"x"."y"."z"', 'z'),
+])
 def test_the_real_name_is_the_last_part(sql, name):
     assert identifier(sql).get_real_name() == name
 

@@ -1,0 +1,1 @@
+from tests.workspace import workspace as workspace
