@@ -1,12 +1,14 @@
-"""The connection of one engine exec: bytes go in, frames come out, nothing piles up in between."""
+"""The connection of one engine exec: bytes go in, frames come out."""
 
+import contextlib
 import select
 import socket
 import ssl
-import time
+import threading
+from collections import deque
 from collections.abc import Iterator, Mapping
 from mmap import mmap
-from typing import Any
+from typing import Any, cast
 
 from docker.api.client import APIClient
 
@@ -14,45 +16,65 @@ from sandbox.channel import Chunk
 from sandbox.stream import Stream
 
 PIECE = 1 << 16
+BACKLOG = 16 << 20
+"""Bytes that wait for a slow consumer; beyond them the command has to wait."""
 HEADER = 8
 STREAMS: dict[int, Stream] = {1: "stdout", 2: "stderr"}
 NOT_YET = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Attached:
-    """A started exec, read without threads and without docker-py's buffering.
+    """A started exec, carried by a thread of its own and without docker-py's buffering.
 
-    Writing and reading alternate on one socket as it is ready for them, so that a command that
-    prints before it has read its input cannot block either side.
+    The thread reads on while the consumer pauses: with Docker 20.10 a command that has ended with
+    about 1 MB unread stops all news of its container, so that whatever the consumer runs meanwhile
+    would never end. Writing and reading alternate as the socket is ready for them, so a command
+    that prints before it has read its input blocks neither side.
     """
 
     def __init__(
         self, api: APIClient, container: str, request: Mapping[str, Any], stdin: bytes | mmap
     ) -> None:
         self.id: str = api.exec_create(container, stdin=bool(stdin), **request)["Id"]
-        self._door: Any = api.exec_start(self.id, socket=True)
+        self._door = cast(Any, api.exec_start(self.id, socket=True))
         self._socket: Any = getattr(self._door, "_sock", self._door)
         self._socket.setblocking(False)
-        self._early = self._read_ahead()
         self._unsent = memoryview(stdin)
-
-    def _read_ahead(self) -> bytes:
-        """What the HTTP client read beyond the response's header; without this it would be lost."""
-        return bytes(self._door._response.raw._fp.fp.peek(1))
+        self._backlog = Backlog()
+        # What the HTTP client read beyond the response's header would otherwise be lost.
+        self._backlog.put(self._door._response.raw._fp.fp.peek(1))
+        self._thread = threading.Thread(target=self._carry, daemon=True)
+        self._thread.start()
 
     def read(self, seconds: float) -> bytes | None:
         """What arrives next; b"" at the end, None when nothing came for so long."""
-        if self._early:
-            early, self._early = self._early, b""
-            return early
-        deadline = time.monotonic() + seconds
+        return self._backlog.take(seconds)
+
+    def close(self) -> None:
+        """Let go of the connection; this stops nothing in the container."""
+        self._backlog.end()
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._unsent.release()
+        self._door._response.close()
+        self._door.close()
+        self._socket.close()
+
+    def _carry(self) -> None:
+        # A connection that breaks is an end like another: the exec's status tells what it was.
+        with contextlib.suppress(OSError):
+            while (data := self._receive()) and self._backlog.put(data):
+                pass
+        self._backlog.end()
+
+    def _receive(self) -> bytes:
         while True:
             self._send()
             try:
                 return bytes(self._socket.recv(PIECE))
             except NOT_YET:
-                if not self._wait(deadline - time.monotonic()):
-                    return None
+                self._wait()
 
     def _send(self) -> None:
         if not self._unsent:
@@ -67,16 +89,46 @@ class Attached:
         if not self._unsent:
             self._socket.shutdown(socket.SHUT_WR)
 
-    def _wait(self, seconds: float) -> bool:
-        writing = [self._socket] if self._unsent else []
-        readable, writable, _ = select.select([self._socket], writing, [], max(0.0, seconds))
-        return bool(readable or writable)
+    def _wait(self) -> None:
+        poll = select.poll()  # not select(), which knows only the first 1024 descriptors
+        poll.register(self._socket, select.POLLIN | (select.POLLOUT if self._unsent else 0))
+        poll.poll()
 
-    def close(self) -> None:
-        """Let go of the connection; this stops nothing in the container."""
-        self._door._response.close()
-        self._socket.close()
-        self._door.close()
+
+class Backlog:
+    """Bytes between the thread that receives and the one that consumes, bounded by their size."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[bytes] = deque()
+        self._size = 0
+        self._ended = False
+        self._changed = threading.Condition()
+
+    def put(self, piece: bytes) -> bool:
+        """Add when there is room; False when nobody will take it any more."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._size < BACKLOG or self._ended)
+            if piece and not self._ended:
+                self._pieces.append(piece)
+                self._size += len(piece)
+                self._changed.notify_all()
+            return not self._ended
+
+    def take(self, seconds: float) -> bytes | None:
+        """The next piece; b"" after the last one, None when none came for so long."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._pieces or self._ended, max(0.0, seconds)):
+                return None
+            piece = self._pieces.popleft() if self._pieces else b""
+            self._size -= len(piece)
+            self._changed.notify_all()
+            return piece
+
+    def end(self) -> None:
+        """No more pieces come, or nobody takes them."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
 
 
 class Frames:

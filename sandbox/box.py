@@ -69,16 +69,16 @@ class Box:
         with contextlib.closing(items):
             return _completed(items, limit)
 
-    def snapshot(self, previous: str, pack: Path) -> Snapshot:
-        """Record the files as a tree; errors as in `sandbox.snapshot.take`."""
-        return snapshot.take(self.channel, previous, pack)
+    def snapshot(self, previous: str, pack: Path, cap: int = snapshot.PACK_CAP) -> Snapshot:
+        """Record the files of /workspace, see `snapshot.take`."""
+        return snapshot.take(self.channel, previous, pack, cap=cap)
 
     def rehash(self) -> str:
-        """The tree of the files, found without any cache."""
+        """The tree of the files as they are, found without any cache, see `snapshot.rehash`."""
         return snapshot.rehash(self.channel)
 
     def reset(self, pack: Path | None, tree: str) -> None:
-        """Make the files exactly `tree`; what set-up left untracked stays."""
+        """Make the files exactly `tree`; what set-up left untracked stays, see `snapshot.reset`."""
         snapshot.reset(self.channel, pack, tree)
 
     def sweep(self) -> None:

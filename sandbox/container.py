@@ -75,6 +75,8 @@ def state(api: APIClient, container: str) -> str | None:
         return f"The engine does not answer ({error}): check `docker version`."
     if facts["Running"]:
         return None
+    if facts["ExitCode"] == 0:
+        return "The sandbox reached its time limit: give it more seconds and start the run again."
     return (
         f"The sandbox ended at {facts['FinishedAt']} with exit status {facts['ExitCode']}"
         f"{': out of memory' if facts['OOMKilled'] else ''}; start the run again."

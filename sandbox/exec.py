@@ -26,8 +26,8 @@ DRAIN = 5.0
 STOPPING = 2.0
 """Seconds that the reaper gets to end an abandoned command."""
 ARGUMENT = 128 * 1024
-"""Bytes of one argument that Linux refuses (MAX_ARG_STRLEN). It must not come to that: with runc
-1.1.5 the exec hangs, and with it the removal of the container."""
+"""Bytes of the longest argument that Linux takes (MAX_ARG_STRLEN). With more, runc 1.1.5 hangs, and
+with it the removal of the container."""
 ARGUMENTS = 1 << 20
 """Bytes of all arguments and variables; Linux refuses 2 MiB with the usual stack limit."""
 CANNOT_START, TIMED_OUT, KILLED = 126, 124, 137
@@ -60,7 +60,7 @@ class ExecChannel:
             yield Exit(CANNOT_START, time.monotonic() - began, size=len(refusal))
             return
         token = secrets.token_hex(16) if reap else ""
-        request = _request(command, cwd, env, token, seconds) | {"user": self._user}
+        request = self._request(command, cwd, env, token, seconds)
         with self._running(request, stdin, token) as running:
             size = 0
             for chunk in self._output(running, began + seconds + (GRACE if reap else 0.0)):
@@ -91,6 +91,18 @@ class ExecChannel:
             raise
         finally:
             running.close()
+
+    def _request(
+        self, command: Sequence[str], cwd: str, env: Mapping[str, str], token: str, seconds: float
+    ) -> dict[str, Any]:
+        """The exec's own arguments; under the reaper, it is the reaper that changes folder."""
+        reaper = [*REAPER, token, str(seconds), cwd] if token else []
+        return {
+            "cmd": [*reaper, *command],
+            "user": self._user,
+            "workdir": "/" if token else cwd,
+            "environment": dict(env),
+        }
 
     def _output(self, running: Attached, deadline: float) -> Iterator[Chunk]:
         frames = Frames()
@@ -129,13 +141,16 @@ class ExecChannel:
             status = self._await(running, DRAIN)
         if status is None or status == KILLED:
             self._require_alive()
-        ended_by_limit = took >= seconds and status in (TIMED_OUT, KILLED, None)
-        shown = TIMED_OUT if ended_by_limit or status is None else status
-        return Exit(shown, took, timed_out=ended_by_limit, size=size)
+        if status is None:
+            raise SandboxLostError("The engine lost track of a command: start the run again.")
+        timed_out = took >= seconds and status in (TIMED_OUT, KILLED)
+        return Exit(TIMED_OUT if timed_out else status, took, timed_out=timed_out, size=size)
 
     def _finish(self, command: list[str], seconds: float) -> None:
         """Run something of ours to its end; nobody reads what it prints."""
-        started = self._api.exec_create(self._container, command, user=USER, workdir="/")["Id"]
+        started = self._api.exec_create(self._container, command, user=self._user, workdir="/")[
+            "Id"
+        ]
         self._api.exec_start(started, detach=True)
         self._await(started, seconds)
 
@@ -173,25 +188,14 @@ class ExecChannel:
 
 def _refuse(command: Sequence[str], env: Mapping[str, str]) -> bytes:
     """Why these arguments cannot be given to a program; empty when they can."""
-    sizes = [len(_raw(text)) + 1 for text in (*command, *(f"{k}={v}" for k, v in env.items()))]
-    if max(sizes, default=0) >= ARGUMENT or sum(sizes) >= ARGUMENTS:
-        return b"argument list too long: give large input on stdin or in a file\n"
-    if any("\0" in text for text in (*command, *env, *env.values())):
+    texts = [*command, *(f"{name}={value}" for name, value in env.items())]
+    try:
+        raw = [text.encode() + b"\0" for text in texts]
+    except UnicodeEncodeError:  # the Engine API is JSON and would put U+FFFD in its place
+        return b"arguments must be UTF-8: give other bytes on stdin or in a file\n"
+    if any(b"\0" in text[:-1] for text in raw):
         return b"arguments cannot hold NUL bytes: give them on stdin or in a file\n"
+    sizes = [len(text) for text in raw]
+    if max(sizes, default=0) > ARGUMENT or sum(sizes) > ARGUMENTS:
+        return b"argument list too long: give large input on stdin or in a file\n"
     return b""
-
-
-def _raw(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _request(
-    command: Sequence[str], cwd: str, env: Mapping[str, str], token: str, seconds: float
-) -> dict[str, Any]:
-    """The exec's own arguments; under the reaper, it is the reaper that changes folder."""
-    reaper = [*REAPER, token, str(seconds), cwd] if token else []
-    return {
-        "cmd": [*reaper, *command],
-        "workdir": "/" if token else cwd,
-        "environment": dict(env),
-    }

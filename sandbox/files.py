@@ -14,8 +14,10 @@ READ = 16 << 20
 """Bytes of the largest file that is read, unless the caller says otherwise."""
 ANSWER = 16 << 20
 """Bytes of an answer besides a file's content; 200 of the longest names stay below."""
+PATIENCE = 20
+"""Whole seconds after which the program ends itself."""
 SECONDS = 60.0
-"""The program ends itself sooner; after this the whole sandbox is swept."""
+"""Should it not, the whole sandbox is swept after this time."""
 OUT_OF_TIME = 128 + 14
 """What the program ends with when its own alarm rings."""
 
@@ -140,9 +142,10 @@ class Files:
     def _ask(
         self, request: Mapping[str, object], content: bytes = b"", *, limit: int = 0
     ) -> _Answer:
-        stdin = json.dumps(request).encode("ascii") + b"\n" + content
-        head, _, rest = self._output(stdin, limit + ANSWER).partition(b"\n")
-        result = json.loads(head)
+        head = json.dumps({**request, "seconds": PATIENCE})
+        stdin = head.encode("ascii") + b"\n" + content
+        answer, _, rest = self._output(stdin, limit + ANSWER).partition(b"\n")
+        result = json.loads(answer)
         if "error" in result:
             raise FileError(result["error"])
         return _Answer(result, rest)

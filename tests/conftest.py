@@ -1,29 +1,126 @@
-"""What several rooms share: the engine, a small repository in a prepared image, a box on it."""
+"""What tests of several rooms need: an engine, small repositories, prepared images, boxes."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
-from sandbox.box import open_box
-from sandbox.engine import connect
-from sandbox.images import BASE_IMAGE, prepare
-from sandbox.limits import Limits
+from sandbox import (
+    BASE_IMAGE,
+    Box,
+    Engine,
+    Limits,
+    Prepared,
+    Source,
+    connect,
+    open_box,
+    prepare,
+)
 from tests.recorder import SETUP, TRACKED, Recorder, shallow_source
+
+FILES = {
+    "README.md": b"# Tiny\n",
+    "src/app.py": b"def add(a, b):\n    return a + b\n",
+    ".gitignore": b"*.log\n",
+}
+MakeBox = Callable[..., Box]
+MakeSource = Callable[[Mapping[str, bytes]], Source]
+USUAL = Limits()
+
+
+def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
+    """The host's git on a repository that the test itself made."""
+    who = {
+        f"GIT_{role}_{key}": key for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")
+    }
+    dates = {f"GIT_{role}_DATE": "@1700000000 +0000" for role in ("AUTHOR", "COMMITTER")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(
+        command, input=stdin, env=env | who | dates, check=True, capture_output=True
+    ).stdout
+
+
+def tiny_repository(folder: Path, files: Mapping[str, bytes] = FILES) -> Path:
+    """A repository with one commit that holds these files, on the branch main."""
+    for name, content in files.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all", "--force")
+    git(folder, "commit", "--quiet", "--message=base")
+    return folder
+
+
+def source_of(repository: Path, pack: Path) -> Source:
+    """The repository's HEAD as a pack of that commit alone."""
+    commit, tree = git(repository, "rev-parse", "HEAD", "HEAD^{tree}").decode().split()
+    objects = git(repository, "rev-list", "--objects", "--no-walk", "HEAD")
+    listed = b"".join(line[:40] + b"\n" for line in objects.splitlines())
+    pack.write_bytes(git(repository, "pack-objects", "--stdout", "--quiet", stdin=listed))
+    return Source(commit, tree, pack)
 
 
 @pytest.fixture(scope="session")
-def engine():
+def engine() -> Iterator[Engine]:
     engine = connect()
     yield engine
     engine.client.close()
 
 
 @pytest.fixture(scope="session")
-def recorded(tmp_path_factory):
+def make_source(tmp_path_factory) -> MakeSource:
+    """Make a repository of these files, and of its only commit what `prepare` takes."""
+
+    def make(files: Mapping[str, bytes]) -> Source:
+        folder = tmp_path_factory.mktemp("source")
+        return source_of(tiny_repository(folder / "repository", files), folder / "base.pack")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def source(make_source) -> Source:
+    return make_source(FILES)
+
+
+@pytest.fixture(scope="session")
+def image(engine, source) -> str:
+    """The small repository prepared on the base image."""
+    return prepare(engine, BASE_IMAGE, source).image
+
+
+@pytest.fixture
+def make_box(engine, image) -> Iterator[MakeBox]:
+    """Open boxes; all of them are closed at the end of the test."""
+    with ExitStack() as stack:
+
+        def make(limits: Limits = USUAL, image: str = image, purpose: str = "work") -> Box:
+            opened = open_box(engine, image, limits, run="test", purpose=purpose)
+            return stack.enter_context(opened)
+
+        yield make
+
+
+@pytest.fixture(scope="module")
+def box(engine, image) -> Iterator[Box]:
+    """One box for all tests of a module that do not get in each other's way."""
+    with open_box(engine, image, Limits(), run="test", purpose="work") as box:
+        yield box
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory) -> Source:
     """The base of `record`: with a tracked file that is ignored, and a submodule."""
     return shallow_source(tmp_path_factory.mktemp("recorded"), TRACKED, submodule="vendor/sub")
 
 
 @pytest.fixture(scope="session")
-def prepared(engine, recorded):
+def prepared(engine, recorded) -> Iterator[Prepared]:
     """`recorded` after a set-up that left files and altered one."""
     prepared = prepare(engine, BASE_IMAGE, recorded, setup=(SETUP,))
     yield prepared
@@ -31,7 +128,7 @@ def prepared(engine, recorded):
 
 
 @pytest.fixture
-def record(engine, prepared, recorded, tmp_path):
+def record(engine, prepared, recorded, tmp_path) -> Iterator[Recorder]:
     """Take snapshots of a box of its own, and look at what came out."""
     store = tmp_path / "store"
     store.mkdir()

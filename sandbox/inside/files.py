@@ -24,8 +24,6 @@ WORKSPACE = "/workspace"
 PLACES = (WORKSPACE, "/tmp", "/home/agent")
 SHOWN = 200
 """Names, matches: what a person or a model still reads."""
-SECONDS = 20
-"""A regular expression can take for ever; this process ends by itself, and only this one."""
 LONGEST = 500
 """Characters of a matching line."""
 LARGEST = 64 << 20
@@ -40,8 +38,10 @@ class Refused(Exception):
 
 
 def main() -> None:
-    signal.alarm(SECONDS)
-    answer = answered(json.loads(sys.stdin.buffer.readline()))
+    request = json.loads(sys.stdin.buffer.readline())
+    # A regular expression can take for ever: the alarm ends this process, and only this one.
+    signal.alarm(request.pop("seconds"))
+    answer = answered(request)
     head, content = ({}, answer) if isinstance(answer, bytes) else (answer, b"")
     sys.stdout.buffer.write(json.dumps(head).encode("ascii") + b"\n" + content)
     sys.stdout.buffer.flush()

@@ -108,7 +108,7 @@ def end_descendants() -> None:
     patience = time.monotonic() + PATIENCE
     while has_children():
         if time.monotonic() > patience:
-            os.kill(-1, signal.SIGKILL)
+            kill(-1)
         for pid in descendants(os.getpid()):
             kill(pid)
         signal.sigtimedwait(WATCHED, 0.05)

@@ -1,0 +1,100 @@
+import io
+
+import pytest
+from docker.errors import NotFound
+
+from sandbox import Exit, Limits, Line, Snapshot, open_box
+from sandbox import box as box_module
+from sandbox.errors import ImageError, SandboxLostError
+
+
+def test_a_box_holds_exactly_the_prepared_files(box, source):
+    assert box.rehash() == source.tree
+
+
+def test_lines_come_in_order_and_the_exit_comes_last(box):
+    *lines, end = box.stream(["sh", "-c", "echo one; printf two; exit 3"])
+    assert lines == [Line("stdout", b"one"), Line("stdout", b"two")]
+    assert end == Exit(3, end.seconds, size=7)
+
+
+def test_run_returns_both_streams_up_to_the_limit(box):
+    done = box.run(["sh", "-c", "echo out; echo err >&2"], limit=2)
+    assert (done.stdout, done.stderr, done.exit.size) == (b"ou", b"er", 8)
+
+
+def test_keep_gets_every_byte(box):
+    kept = io.BytesIO()
+    list(box.stream(["printf", "a\\0b\\r\\nc"], keep=kept))
+    assert kept.getvalue() == b"a\0b\r\nc"
+
+
+def test_keep_says_what_it_left_out(box, monkeypatch):
+    monkeypatch.setattr(box_module, "KEPT", 3)
+    kept = io.BytesIO()
+    list(box.stream(["printf", "abcdef"], keep=kept))
+    assert kept.getvalue() == b"abc\n[3 bytes more are not kept]\n"
+
+
+def test_commands_see_declared_variables_and_none_of_the_host(box, monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@proxy")
+    environment = box.run(["env"], env={"DECLARED": "yes"}).stdout.decode().split("\n")
+    assert {"HOME=/home/agent", "USER=agent", "TZ=UTC", "DECLARED=yes"} <= set(environment)
+    assert not [line for line in environment if "secret" in line]
+
+
+def test_a_snapshot_and_a_reset_bring_files_into_another_box(box, make_box, source, tmp_path):
+    box.files.write("new.txt", b"new\n")
+    taken = box.snapshot(source.tree, tmp_path / "pack")
+    assert isinstance(taken, Snapshot)
+    proof = make_box(purpose="proof")
+    proof.reset(taken.pack, taken.tree)
+    assert proof.files.read("new.txt") == b"new\n"
+
+
+def test_a_live_box_is_not_lost(box):
+    assert box.lost() is None
+
+
+def test_a_command_whose_container_dies_raises(engine, make_box):
+    lost = make_box()
+    output = lost.stream(["sh", "-c", "echo begun; sleep 60"])
+    assert next(output) == Line("stdout", b"begun")
+    engine.client.api.kill(lost.id)
+    with pytest.raises(SandboxLostError, match=r"ended at .* with exit status 137"):
+        list(output)
+    assert "exit status 137" in lost.lost()
+
+
+def test_a_removed_container_is_told(engine, make_box):
+    gone = make_box()
+    engine.client.api.remove_container(gone.id, force=True)
+    with pytest.raises(SandboxLostError, match="removed from outside"):
+        gone.run(["true"])
+
+
+def test_a_box_ends_itself_at_its_time_limit(engine, make_box):
+    brief = make_box(Limits(seconds=1))
+    engine.client.api.wait(brief.id, timeout=20)
+    assert "time limit" in brief.lost()
+
+
+@pytest.mark.parametrize("reason", [RuntimeError, KeyboardInterrupt])
+def test_the_container_goes_whatever_happens(engine, image, reason):
+    opened = open_box(engine, image, Limits(), run="test", purpose="work")
+    box = opened.__enter__()
+    next(box.stream(["sh", "-c", "echo begun; sleep 60"]))
+    assert not opened.__exit__(reason, reason(), None)
+    with pytest.raises(NotFound):
+        engine.client.api.inspect_container(box.id)
+
+
+def test_two_boxes_on_one_image_share_nothing(box, make_box):
+    other = make_box()
+    box.files.write("/tmp/mine", b"")
+    assert not other.run(["test", "-e", "/tmp/mine"]).exit.ok
+
+
+def test_an_image_that_is_missing_is_named(make_box):
+    with pytest.raises(ImageError, match="no-such-image:9 is missing"):
+        make_box(image="no-such-image:9")

@@ -1,0 +1,72 @@
+import pytest
+
+from sandbox import Exit, Limits, Line
+
+
+def left(box) -> bytes:
+    """What runs in the box besides the question."""
+    return box.run(["pgrep", "-x", "sleep"]).stdout
+
+
+def test_a_stopped_reaper_does_not_stop_the_time_limit(box):
+    end = box.run(["sh", "-c", "kill -STOP $PPID; sleep 70"], seconds=0.5).exit
+    assert end == Exit(124, end.seconds, timed_out=True)
+    assert end.seconds < 8
+    assert left(box) == b""
+
+
+def test_a_killed_reaper_leaves_nothing_past_the_sweep(box):
+    assert box.run(["sh", "-c", "setsid sleep 71 & kill -9 $PPID; sleep 71"]).exit.status == 137
+    box.sweep()
+    assert left(box) == b""
+
+
+def test_a_consumer_that_leaves_takes_a_stopped_reaper_along(box):
+    output = box.stream(["sh", "-c", "kill -STOP $PPID; echo on; sleep 72"])
+    next(output)
+    output.close()
+    assert left(box) == b""
+
+
+def test_commands_of_the_same_user_cannot_look_into_the_reaper(box):
+    done = box.run(["sh", "-c", "ls /proc/$PPID/fd; cat /proc/$PPID/environ"])
+    assert done.stdout == b""
+    assert done.stderr.count(b"Permission denied") == 2
+
+
+def test_a_consumer_that_pauses_past_the_limit_loses_nothing(box):
+    output = box.stream(["sh", "-c", "yes 123456789 | head -n 300000"], seconds=2)
+    first = next(output)
+    assert box.run(["sleep", "8"]).exit.ok
+    *lines, end = output
+    assert [first, *lines] == 300_000 * [Line("stdout", b"123456789")]
+    assert end == Exit(0, end.seconds, size=3_000_000)
+
+
+def test_signals_ignored_by_python_are_not_ignored_by_commands(box):
+    _, ignored = box.run(["grep", "SigIgn", "/proc/self/status"]).stdout.split()
+    assert int(ignored, 16) & 0x7FFFFFFF == 0  # beyond are the C library's own
+
+
+def test_a_command_has_its_own_process_group(box):
+    assert box.run(["sh", "-c", "kill -TERM 0"]).exit.status == 143
+
+
+def test_first_bytes_are_never_lost(box):
+    for number in range(50):
+        said = box.run(["echo", str(number)], reap=False).stdout
+        assert said == b"%d\n" % number
+
+
+def test_at_the_limit_of_processes_a_command_still_runs_after_a_sweep(make_box):
+    box = make_box(Limits(pids=40))
+    box.run(["sh", "-c", "for i in $(seq 60); do setsid sleep 74 >/dev/null 2>&1 & done"])
+    box.sweep()
+    assert box.run(["echo", "fine"]).stdout == b"fine\n"
+
+
+@pytest.mark.parametrize("reap", [True, False])
+def test_a_background_process_that_holds_the_output_does_not_hold_the_step(box, reap):
+    end = box.run(["sh", "-c", "sleep 75 & echo done"], seconds=30, reap=reap).exit
+    assert (end.status, end.seconds < 5) == (0, True)
+    box.sweep()
