@@ -91,7 +91,7 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
 
     Raises SetupError, ImageError.
     """
-    with _container(engine, recipe, recipe.base) as preparing:
+    with _container(engine, recipe, recipe.base, network=recipe.network) as preparing:
         _fill(preparing, recipe.source, recipe.authorities)
         for command in recipe.setup:
             _set_up(preparing, command, recipe.seconds, on_line)
@@ -100,7 +100,7 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
         raw = preparing.commit(labels)
     # Only in a container of the layer do files have the inode and change time that git will see.
     try:
-        with _container(engine, recipe, raw) as settling:
+        with _container(engine, recipe, raw, network=False) as settling:
             settling.step("refresh")
             settling.commit(labels, tag)
     except BaseException:
@@ -181,10 +181,12 @@ class _Preparing:
 
 
 @contextlib.contextmanager
-def _container(engine: Engine, recipe: Recipe, image: str) -> Iterator[_Preparing]:
+def _container(
+    engine: Engine, recipe: Recipe, image: str, *, network: bool
+) -> Iterator[_Preparing]:
     marks = container.labels(engine, LIMITS, run="", purpose="preparation")
     flags = preparation_flags(
-        image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=recipe.network
+        image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=network
     )
     with container.running(engine, flags) as identity:
         yield _Preparing(engine, identity, marks, _trust(recipe))

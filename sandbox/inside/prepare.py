@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from .authorities import install
 from .index import GIT, OWN, SETTINGS, STATE, STORE, WORK, Failure, Index, is_kind, joined, split
-from .survey import Fixed, covered, status, unrecordable
+from .survey import Fixed, covered, look, status
 
 USER = 10001
 NAME = "agent"
@@ -158,8 +158,7 @@ def submodules(index: Index) -> Iterator[bytes]:
 
 def leftovers(index: Index, given: Fixed) -> set[bytes]:
     """Every path that set-up left beside the tracked ones: it is not the agent's."""
-    seen = status(index)
-    out = unrecordable(index, given, seen.ignored)
+    seen, out = look(index, given)
     return out | {path for path in (*seen.new, *seen.ignored) if not covered(path, out)}
 
 

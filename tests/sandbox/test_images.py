@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from docker.errors import APIError
 
 from sandbox.box import open_box
-from sandbox.errors import ImageError, SetupError
-from sandbox.images import BASE_IMAGE, PREPARED, prepare
+from sandbox.errors import DiskFullError, ImageError, SetupError
+from sandbox.images import BASE_IMAGE, PREPARED, _disk_full_named, prepare
 from sandbox.limits import Limits
 from sandbox.snapshot import rehash, take
 
@@ -242,3 +243,9 @@ def test_a_pack_that_is_broken_leaves_nothing(engine, ready, recorded, tmp_path)
 def test_the_tag_is_the_key_and_the_id_is_what_runs(engine, prepared):
     tags = engine.client.images.get(prepared.image).tags
     assert (len(tags), tags[0].partition(":")[0]) == (1, PREPARED)
+
+
+def test_a_full_disk_of_the_engine_is_named():
+    full = APIError("commit", explanation="write /var/lib/docker/x: no space left on device")
+    with pytest.raises(DiskFullError, match="The Docker Engine's disk is full"), _disk_full_named():
+        raise full

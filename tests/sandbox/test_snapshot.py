@@ -4,7 +4,7 @@ import pytest
 
 from sandbox.box import open_box
 from sandbox.channel import Chunk
-from sandbox.errors import CrossingError
+from sandbox.errors import CrossingError, DiskFullError
 from sandbox.limits import Limits
 from sandbox.snapshot import HEADER_CAP, Snapshot, parse, rehash, reset, take
 from sandbox.stream import Exit
@@ -236,12 +236,15 @@ def test_a_box_goes_back_to_the_base_and_loses_what_was_made(record):
     assert (record().tree, record().pack) == (record.base.tree, None)
 
 
+WELL = Exit(0, 0.1)
+
+
 class Told:
     """A channel into a sandbox that says what the test wants it to say."""
 
-    def __init__(self, *items: bytes, end: Exit | None = None) -> None:
-        self._items = [Chunk("stdout", data) for data in items]
-        self._end = end or Exit(0, 0.1)
+    def __init__(self, *items: bytes, complaint: bytes = b"", end: Exit = WELL) -> None:
+        self._items = [Chunk("stderr", complaint), *(Chunk("stdout", data) for data in items)]
+        self._end = end
 
     def start(self, command, **options):
         yield from self._items
@@ -269,6 +272,17 @@ def test_an_answer_of_another_form_is_refused_and_nothing_kept(tmp_path, items):
     with pytest.raises(CrossingError):
         take(Told(*items), "b" * 40, tmp_path / "pack")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_in_the_sandbox_is_named(tmp_path):
+    full = Told(complaint=b"git: No space left on device", end=Exit(1, 0.1))
+    with pytest.raises(DiskFullError, match="disk is full"):
+        take(full, "b" * 40, tmp_path / "pack")
+
+
+def test_a_failure_is_told_in_the_sandboxs_words(tmp_path):
+    with pytest.raises(CrossingError, match="cannot be recorded: git status: fatal"):
+        take(Told(complaint=b"git status: fatal", end=Exit(1, 0.1)), "b" * 40, tmp_path / "pack")
 
 
 def test_an_answer_may_come_in_any_pieces(tmp_path):
