@@ -1,5 +1,6 @@
 """A real repository, a home folder of its own, and the program as a person types it."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,10 +31,16 @@ class Said:
         return msgspec.json.decode(self.out)
 
 
+DAY = "2026-01-01T00:00:00Z"
+"""Of every commit: the same repository has the same base, and one image for all tests."""
+
+
 def git(*args: str) -> str:
-    return subprocess.run(["git", *args], check=True, capture_output=True, text=True).stdout.rstrip(
-        "\n"
+    dates = {"GIT_AUTHOR_DATE": DAY, "GIT_COMMITTER_DATE": DAY}
+    done = subprocess.run(
+        ["git", *args], check=True, capture_output=True, text=True, env=os.environ | dates
     )
+    return done.stdout.rstrip("\n")
 
 
 @pytest.fixture
