@@ -113,8 +113,10 @@ def test_what_cannot_be_done_is_one_sentence(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_keeps_what_it_had_done(repository, number):
     child = subprocess.Popen(
-        [sys.executable, "-c", "from orchestrator.cli import main; main()"]
-        + ["run", "--json", "--", "sh", "-c", "echo new > new.txt; echo begun; sleep 600"],
+        [
+            *(sys.executable, "-c", "from orchestrator.cli import main; main()"),
+            *("run", "--json", "--", "sh", "-c", "echo new > new.txt; echo begun; sleep 600"),
+        ],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
