@@ -43,6 +43,12 @@ def git(*args: str) -> str:
     return done.stdout.rstrip("\n")
 
 
+@pytest.fixture(autouse=True)
+def back(monkeypatch) -> None:
+    """-C and --home act on the process: each test leaves it where it was."""
+    monkeypatch.chdir(Path.cwd())
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch) -> Path:
     """The only environment that the program sees: no keys, no colours, no CI."""
@@ -111,8 +117,10 @@ def mended(repository: Path, orchestrator) -> str:
 def finished(tmp_path_factory) -> Path:
     """A folder with a repository, a home and one finished run, for tests that only look."""
     folder = tmp_path_factory.mktemp("finished")
-    at = ("-C", str(build(folder / "r")), "--home", str(folder / "home"))
-    assert call((*at, *MEND)) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(build(folder / "r"))
+        patch.setenv("ORCHESTRATOR_HOME", str(folder / "home"))
+        assert call(MEND) == 0
     return folder
 
 

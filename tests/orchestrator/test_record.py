@@ -201,7 +201,10 @@ def _begin_in_a_child(home: Path) -> "subprocess.Popen[bytes]":
         "    print('begun', flush=True); sys.stdin.read()\n"
     )
     child = subprocess.Popen(
-        [sys.executable, "-c", program, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", program, str(home)],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert child.stdout is not None
     assert child.stdout.readline() == b"begun\n"
