@@ -38,10 +38,14 @@ git_version=$(git version 2>/dev/null | sed 's/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\
 set -- ${git_version:-0 0}
 [ "$1" -gt 2 ] || { [ "$1" -eq 2 ] && [ "$2" -ge 38 ]; } || die "git 2.38 or later is needed: install or upgrade it"
 
-python=$(find_python)
-"$python" -c 'import ensurepip, venv' 2>/dev/null || add_venv_module "$python"
-echo "venv: $("$python" --version) in .venv" >&2
-"$python" -m venv --clear .venv
+# One that works is kept: pip then only changes what differs.
+if ! recent .venv/bin/python; then
+    python=$(find_python)
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || add_venv_module "$python"
+    echo "venv: $("$python" --version) in .venv" >&2
+    "$python" -m venv --clear .venv
+fi
+echo "venv: installing the pinned dependencies" >&2
 # The constraint also binds what is needed to build the package itself.
 PIP_CONSTRAINT=$PWD/.ci/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
     .venv/bin/python -m pip install -q -e '.[dev]'

@@ -18,14 +18,15 @@ esac
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# The distribution's own sources only: a third party's line seldom offers `main` of this very release.
+# The distribution's own sources only: files it named itself, and of the lines in its old-style list,
+# where people add others, those for `main` of this very release.
 own_sources() {
-    for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list.d/ubuntu.sources; do
-        [ -r "$file" ] && echo "$file"
+    for file in /etc/apt/sources.list.d/*debian.sources /etc/apt/sources.list.d/*ubuntu.sources; do
+        if [ -r "$file" ]; then echo "$file"; fi
     done
-    [ -r /etc/apt/sources.list ] || return 0
-    grep -E "^deb +(\[[^]]*\] +)?[^ ]+ +$VERSION_CODENAME(-updates|-security|/updates)? +(.* )?main( |\$)" \
-        /etc/apt/sources.list >"$scratch/sources.list" || return 0
+    cat /etc/apt/sources.list /etc/apt/sources.list.d/*sources.list 2>/dev/null |
+        grep -E "^deb +(\[[^]]*\] +)?[^ ]+ +$VERSION_CODENAME(-updates|-security|/updates)? +(.* )?main( |\$)" \
+            >"$scratch/sources.list" || return 0
     echo "$scratch/sources.list"
 }
 

@@ -20,18 +20,22 @@ timed() {
     shift
     start=$(date +%s)
     if ! "$@" >"$scratch/log" 2>&1; then
-        tail -n 20 "$scratch/log" >&2
+        tail -n 20 "$scratch/log" | sed 's/^/images:   | /' >&2
         return 1
     fi
     say "  done in $(($(date +%s) - start)) s"
 }
 
-# The host's certificate authorities: many companies sit behind one of their own.
+# The host's certificate authorities, each once: many companies sit behind one of their own.
 host_authorities() {
-    for file in "${SSL_CERT_FILE:-}" /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt \
-        /etc/ssl/cert.pem /usr/local/share/ca-certificates/*.crt; do
-        if [ -n "$file" ] && [ -r "$file" ]; then cat "$file"; fi
-    done
+    for file in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem \
+        /usr/local/share/ca-certificates/*.crt "${SSL_CERT_FILE:-}"; do
+        if [ -n "$file" ] && [ -r "$file" ]; then cat "$file" && echo; fi
+    done | awk '
+        /-----BEGIN CERTIFICATE-----/ { body = "" }
+        { body = body $0 "\n" }
+        /-----END CERTIFICATE-----/ && !(body in known) { known[body] = 1; printf "%s", body }
+    '
 }
 
 # A hash of everything an image is made from; the tag that carries it says: nothing to do.
@@ -49,9 +53,10 @@ build() {
     DOCKER_BUILDKIT=0 docker build --force-rm "$@"
 }
 
+# An older image that containers still use keeps its tag until the next time.
 publish() {
     for old in $(docker image ls --filter "reference=$1:made-*" --format '{{.Repository}}:{{.Tag}}'); do
-        docker image rm "$old" >/dev/null
+        docker image rm "$old" >/dev/null 2>&1 || :
     done
     docker tag "$1:1" "$1:$2"
 }
@@ -62,7 +67,7 @@ pulled() {
 }
 
 bootstrapped() {
-    say "no registry or no package mirror from inside a container: using this machine's own package sources"
+    say "that failed: making it from this machine's own package sources instead"
     timed "bootstrapping a root file system" sh "$here/bootstrap.sh" "$here/base/packages" "$scratch/rootfs.tar" &&
         timed "importing it" docker import "$scratch/rootfs.tar" "$base:rootfs" &&
         timed "building $base:1" build --network none --build-arg "ROOTFS=$base:rootfs" -t "$base:1" "$scratch/base" &&

@@ -2,6 +2,7 @@
 # Makes sure a Docker Engine answers: the one that does, else the distribution's own, installed and started.
 set -eu
 patience=60 # seconds a new engine may take to answer
+daemon=''    # its process id, when it was started by hand
 
 say() {
     echo "engine: $*" >&2
@@ -23,12 +24,16 @@ is_debian() {
 # Newer releases keep the command in a package of its own.
 install_engine() {
     say "no Docker Engine here: installing this distribution's docker.io ..."
-    apt-get update -q >/dev/null || say "the package lists could not be brought up to date; trying with the old ones"
+    log=$(mktemp)
+    apt-get update -q >"$log" 2>&1 || say "the package lists could not be brought up to date; trying with the old ones"
     packages=docker.io
     if apt-cache show docker-cli >/dev/null 2>&1; then packages="docker.io docker-cli"; fi
     # shellcheck disable=SC2086  # one word per package
-    DEBIAN_FRONTEND=noninteractive apt-get install -qy $packages >/dev/null ||
+    DEBIAN_FRONTEND=noninteractive apt-get install -qy $packages >>"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
         die "docker.io could not be installed; the lines above say why"
+    }
+    rm "$log"
 }
 
 start_engine() {
@@ -38,13 +43,22 @@ start_engine() {
     else
         say "starting it: dockerd, logging to /var/log/dockerd.log"
         setsid dockerd </dev/null >>/var/log/dockerd.log 2>&1 &
+        daemon=$!
     fi
+}
+
+died() {
+    [ -n "$daemon" ] && ! kill -0 "$daemon" 2>/dev/null
 }
 
 wait_for_answer() {
     left=$patience
     until answers; do
         left=$((left - 1))
+        if died; then
+            tail -n 3 /var/log/dockerd.log >&2
+            die "dockerd ended; the lines above, from /var/log/dockerd.log, say why"
+        fi
         [ "$left" -gt 0 ] || die "the engine does not answer after $patience s; see /var/log/dockerd.log or 'journalctl -u docker'"
         sleep 1
     done

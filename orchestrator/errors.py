@@ -70,7 +70,18 @@ class QuarantineError(OrchestratorError):
 
 
 class ModelError(OrchestratorError):
-    """The model's API failed after all retries."""
+    """The model's API failed.
+
+    `retryable` says whether the same request may succeed later; `until` is a Unix time in seconds
+    before which the provider does not want it, when it said one.
+    """
+
+    def __init__(
+        self, message: str, *, retryable: bool = False, until: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        self.until = until
 
 
 class ModelAuthError(ModelError):
@@ -81,8 +92,7 @@ class RateLimitedError(ModelError):
     """The provider answered "later"; `until` is a Unix time in seconds when it said one."""
 
     def __init__(self, message: str, until: float | None = None) -> None:
-        super().__init__(message)
-        self.until = until
+        super().__init__(message, retryable=True, until=until)
 
 
 class ModelRefusedError(ModelError):

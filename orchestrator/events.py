@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 from msgspec import Struct
 
 from orchestrator.outcome import Finding, Outcome, Verdict
+from orchestrator.outcome import Stop as Stop
 
 Stage = Literal["setup", "work", "base", "proof"]
 """Where a command ran: preparing, at work, on the untouched base, in the final proof."""
@@ -17,22 +18,6 @@ Stage = Literal["setup", "work", "base", "proof"]
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-
-
-Stop: TypeAlias = Literal[
-    "complete",  # the worker says it is finished
-    "turns",
-    "input_tokens",
-    "output_tokens",
-    "cost",
-    "time",
-    "gate",  # the checks still failed after the last permitted refusal
-    "refused",  # the model declined
-    "rate_limited",
-    "auth",
-    "cancelled",
-    "failed",
-]
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="kind", tag=_snake):

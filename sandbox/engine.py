@@ -26,6 +26,10 @@ class Engine:
     architecture: str
     """In Docker's words: `amd64`, `arm64`."""
 
+    def close(self) -> None:
+        """Close the connections to the engine."""
+        self.client.close()
+
     def host_labels(self) -> dict[str, str]:
         """Labels that tell whose a container is, and so whether its owner still lives.
 

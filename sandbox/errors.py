@@ -1,4 +1,4 @@
-"""Everything that can go wrong with a sealed container. A command that fails is a value, not one of these.
+"""All that can go wrong with a sealed container; a command that fails is a value instead.
 
     SandboxError
     ├── EngineError          no Docker Engine answers, or it is too old

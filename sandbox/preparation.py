@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from docker.api.client import APIClient
 from docker.models.images import Image
@@ -92,7 +91,7 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
 
     Raises SetupError, ImageError.
     """
-    with _container(engine, recipe, recipe.base) as preparing:
+    with _container(engine, recipe, recipe.base, network=recipe.network) as preparing:
         _fill(preparing, recipe.source, recipe.authorities)
         for command in recipe.setup:
             _set_up(preparing, command, recipe.seconds, on_line)
@@ -101,7 +100,7 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
         raw = preparing.commit(labels)
     # Only in a container of the layer do files have the inode and change time that git will see.
     try:
-        with _container(engine, recipe, raw) as settling:
+        with _container(engine, recipe, raw, network=False) as settling:
             settling.step("refresh")
             settling.commit(labels, tag)
     except BaseException:
@@ -112,13 +111,10 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
 
 def _fill(preparing: "_Preparing", source: Source, authorities: str) -> None:
     preparing.step("begin", stdin=authorities.encode())
-    with source.pack.open("rb") as file, _mapped(file) as pack:
+    with source.pack.open("rb") as file:
+        # Its pages are read as they are sent: a pack may be larger than the memory.
+        pack = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         preparing.step("checkout", source.commit, stdin=pack)
-
-
-def _mapped(file: BinaryIO) -> mmap.mmap:
-    """The file's bytes without reading them into memory."""
-    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _set_up(
@@ -158,10 +154,9 @@ class _Preparing:
         """Run our own program; what it prints. Raises ImageError."""
         printed = {"stdout": bytearray(), "stderr": bytearray()}
         command = [*PROGRAM, "inside.prepare", *arguments]
-        items = self._channel.start(
+        for item in self._channel.start(
             command, stdin=stdin, cwd=TOOLBOX, seconds=STEP_SECONDS, reap=False
-        )
-        for item in items:
+        ):
             if isinstance(item, Chunk):
                 printed[item.stream] += item.data
             elif not item.ok:
@@ -186,10 +181,12 @@ class _Preparing:
 
 
 @contextlib.contextmanager
-def _container(engine: Engine, recipe: Recipe, image: str) -> Iterator[_Preparing]:
+def _container(
+    engine: Engine, recipe: Recipe, image: str, *, network: bool
+) -> Iterator[_Preparing]:
     marks = container.labels(engine, LIMITS, run="", purpose="preparation")
     flags = preparation_flags(
-        image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=recipe.network
+        image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=network
     )
     with container.running(engine, flags) as identity:
         yield _Preparing(engine, identity, marks, _trust(recipe))

@@ -130,7 +130,7 @@ class _Intake:
         if self._missing > self._cap:
             raise CrossingError(
                 f"The changes of one step are {self._missing:,} bytes packed, more than the limit "
-                f"of {self._cap:,}: keep large files out of the tree (.gitignore) or raise `cap`."
+                f"of {self._cap:,} (PACK_CAP): keep large files out of the tree, as by .gitignore."
             )
         self._store(rest)
 
@@ -177,7 +177,7 @@ def _judge(end: Exit, complaint: bytes, what: str, seconds: float) -> None:
     if end.timed_out:
         raise CrossingError(
             f"The sandbox's files could not be read within {seconds:g} seconds ({what}): "
-            "look for huge or endless files, or raise `seconds`."
+            "look for huge or endless files there."
         )
     if "No space left on device" in said:
         raise DiskFullError(f"The sandbox's disk is full: free some space. ({said})")

@@ -16,14 +16,18 @@ def sweep(engine: Engine) -> tuple[str, ...]:
     Returns the names of those removed. A container of a live owner is never touched, whatever its
     age: it ends by itself at its time limit.
     """
-    own = engine.host_labels()
-    api = engine.client.api
-    label = [f"{name}={own[name]}" for name in IDENTITY]
-    found = api.containers(all=True, filters={"label": label})
-    dead = sorted(item["Names"][0][1:] for item in found if _orphaned(item["Labels"], own))
+    dead = orphans(engine)
     for name in dead:
-        container.remove(api, name)
-    return tuple(dead)
+        container.remove(engine.client.api, name)
+    return dead
+
+
+def orphans(engine: Engine) -> tuple[str, ...]:
+    """The names of the containers that `sweep` would remove."""
+    own = engine.host_labels()
+    label = [f"{name}={own[name]}" for name in IDENTITY]
+    found = engine.client.api.containers(all=True, filters={"label": label})
+    return tuple(sorted(item["Names"][0][1:] for item in found if _orphaned(item["Labels"], own)))
 
 
 def _orphaned(labels: Mapping[str, str], own: Mapping[str, str]) -> bool:

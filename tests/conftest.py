@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import BASE_IMAGE, Box, Engine, Limits, Source, connect, open_box, prepare
+from tests.recorder import SETUP, TRACKED, Recorder, shallow_source
 
 FILES = {
     "README.md": b"# Tiny\n",
@@ -100,3 +101,26 @@ def box(engine, image) -> Iterator[Box]:
     """One box for all tests of a module that do not get in each other's way."""
     with open_box(engine, image, Limits(), run="test", purpose="work") as box:
         yield box
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """The base of `record`: with a tracked file that is ignored, and a submodule."""
+    return shallow_source(tmp_path_factory.mktemp("recorded"), TRACKED, submodule="vendor/sub")
+
+
+@pytest.fixture(scope="session")
+def prepared(engine, recorded):
+    """`recorded` after a set-up that left files and altered one."""
+    prepared = prepare(engine, BASE_IMAGE, recorded, setup=(SETUP,))
+    yield prepared
+    engine.client.images.remove(prepared.image, force=True)
+
+
+@pytest.fixture
+def record(engine, prepared, recorded, tmp_path):
+    """Take snapshots of a box of its own, and look at what came out."""
+    store = tmp_path / "store"
+    store.mkdir()
+    with open_box(engine, prepared.image, Limits(), run="test", purpose="work") as box:
+        yield Recorder(box, recorded, store, TRACKED)

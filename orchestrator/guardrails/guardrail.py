@@ -1,7 +1,7 @@
 """A check of a change, made on what the host computed from the recorded trees."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from orchestrator.outcome import Finding
@@ -26,6 +26,8 @@ class Difference:
 
     entries: tuple[Entry, ...]
     blobs: Blobs
+    folders: Mapping[bytes, tuple[bytes, ...]] = field(default_factory=dict)
+    """The new tree's names in each folder into which a path was added; `b""` is the root."""
 
 
 class Guardrail(Protocol):

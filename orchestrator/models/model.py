@@ -56,6 +56,8 @@ class Answer:
     stop: AnswerStop
     echo: tuple[dict[str, Any], ...] = ()
     """The provider's own blocks of this answer, sent back unchanged in the next request."""
+    model: str = ""
+    """`Model.name` of the author: only it is sent `echo`; another model is sent text and calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,5 +89,12 @@ class Model(Protocol):
         """Answer the conversation, streaming text to `on_text`.
 
         Raises the `ModelError` family of `orchestrator.errors`; makes no retry of its own.
+        """
+        ...
+
+    def finish(self) -> None:
+        """The conversation is over: let go of connections.
+
+        Raises ScriptError when a script was not played as written.
         """
         ...

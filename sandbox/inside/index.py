@@ -10,9 +10,9 @@ import subprocess
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-GIT = os.environ.get("SNAPSHOT_GIT", "/opt/orchestrator/bin/git")
-WORK = os.fsencode(os.environ.get("SNAPSHOT_WORK", "/workspace"))
-STATE = os.environ.get("SNAPSHOT_STATE", "/var/lib/orchestrator")
+GIT = "/opt/orchestrator/bin/git"
+WORK = b"/workspace"
+STATE = "/var/lib/orchestrator"
 
 SETTINGS = f"{STATE}/git"
 """Root's: HEAD (the base commit), config, attributes."""

@@ -9,13 +9,14 @@ inside.prepare refresh          in a container of the layer: remember the files 
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 
 from .authorities import install
-from .index import GIT, OWN, SETTINGS, STATE, STORE, WORK, Failure, Index, joined, split
-from .survey import Fixed, covered, status, unrecordable
+from .index import GIT, OWN, SETTINGS, STATE, STORE, WORK, Failure, Index, is_kind, joined, split
+from .survey import Fixed, covered, look, status
 
 USER = 10001
 NAME = "agent"
@@ -157,8 +158,7 @@ def submodules(index: Index) -> Iterator[bytes]:
 
 def leftovers(index: Index, given: Fixed) -> set[bytes]:
     """Every path that set-up left beside the tracked ones: it is not the agent's."""
-    seen = status(index)
-    out = unrecordable(index, given, seen.ignored)
+    seen, out = look(index, given)
     return out | {path for path in (*seen.new, *seen.ignored) if not covered(path, out)}
 
 
@@ -181,9 +181,9 @@ def refresh() -> None:
     """
     index = Index(OWN)
     index.git("update-index", "-q", "--refresh")
-    shutil.copyfile(index.file, f"{PLACE}/.git/index")
-    for file in (index.file, f"{PLACE}/.git/index"):
-        os.lchown(file, USER, USER)
+    os.lchown(index.file, USER, USER)
+    if is_kind(stat.S_ISREG, f"{PLACE}/.git/index"):  # set-up may have done anything to it
+        shutil.copyfile(index.file, f"{PLACE}/.git/index")
 
 
 def main(arguments: list[str]) -> int:

@@ -139,7 +139,7 @@ def start(command: list[str], streams: tuple[Carrier, ...]) -> int:
     child = os.posix_spawnp(
         command[0],
         command,
-        os.environ,
+        environment(),
         file_actions=[(os.POSIX_SPAWN_DUP2, s.entrance, s.target) for s in streams],
         setsid=True,
         setsigmask=(),
@@ -148,6 +148,14 @@ def start(command: list[str], streams: tuple[Carrier, ...]) -> int:
     for stream in streams:
         os.close(stream.entrance)
     return child
+
+
+def environment() -> dict[str, str]:
+    """This process's own, with the image's LD_PRELOAD, which the toolbox's Python had to put by."""
+    own = dict(os.environ)
+    if preload := own.pop("ORCHESTRATOR_LD_PRELOAD", ""):
+        own["LD_PRELOAD"] = preload
+    return own
 
 
 def refuse(name: str, problem: Exception) -> int:

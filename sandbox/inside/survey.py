@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Container, Iterable, Iterator
+from threading import Thread
 from typing import Literal, NamedTuple
 
 from .index import STATE, WORK, Index, is_kind, split
@@ -38,13 +39,20 @@ class Status(NamedTuple):
     ignored: list[bytes]
 
 
+class Look(NamedTuple):
+    """All there is to see in /workspace."""
+
+    status: Status
+    odd: set[bytes]
+    """Paths that no tree can hold, or may not hold."""
+
+
 class Survey(NamedTuple):
     """What makes the index equal to /workspace."""
 
     changed: list[bytes]
     gone: list[bytes]
     left_out: set[bytes]
-    """What no tree can hold, or may not hold."""
     ignored: list[bytes]
 
 
@@ -101,31 +109,40 @@ def odd(skip: Container[bytes]) -> Iterator[bytes]:
     waiting = [b""]
     while waiting:
         folder = waiting.pop()
-        if not os.access(full(folder), os.R_OK | os.X_OK):
+        entries = listing(full(folder))
+        if entries is None:
             yield folder
             continue
-        with os.scandir(full(folder)) as entries:
-            for entry in entries:
-                path = folder + entry.name
-                if entry.name == b".git":
-                    if folder:
-                        yield path
-                elif entry.is_dir(follow_symlinks=False):
-                    if path + b"/" not in skip:
-                        waiting.append(path + b"/")
-                elif not (entry.is_file(follow_symlinks=False) or entry.is_symlink()):
+        for entry in entries:
+            path = folder + entry.name
+            if entry.name == b".git":
+                if folder:
                     yield path
+            elif entry.is_dir(follow_symlinks=False):
+                if path + b"/" not in skip:
+                    waiting.append(path + b"/")
+            elif not (entry.is_file(follow_symlinks=False) or entry.is_symlink()):
+                yield path
 
 
-def unrecordable(index: Index, given: Fixed, ignored: list[bytes]) -> set[bytes]:
+def listing(folder: bytes) -> list[os.DirEntry[bytes]] | None:
+    """What is in a folder; None when it cannot be entered, nothing when it went meanwhile."""
+    try:
+        with os.scandir(folder) as entries:
+            found = list(entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError:
+        return None
+    return found if os.access(folder, os.X_OK) or not os.path.lexists(folder) else None
+
+
+def unrecordable(index: Index, given: Fixed, found: set[bytes]) -> set[bytes]:
     """The odd paths; a folder with a `.git` is left out whole unless the base has files there."""
-    found = set(odd({*ignored, *given.left, *(link + b"/" for link in given.links)}))
     nested = {path[: -len(b".git")] for path in found if path.endswith(b"/.git")}
-    for folder in nested - in_base(index, nested):
-        found.remove(folder + b".git")
-        found.add(folder)
-    found.update(link for link in given.links if occupied(link))
-    return {path for path in found if not covered(path, given.left)}
+    whole = nested - in_base(index, nested)
+    out = {path for path in found if not covered(path, whole)} | whole
+    return out | {link for link in given.links if occupied(link)}
 
 
 def in_base(index: Index, paths: Iterable[bytes]) -> set[bytes]:
@@ -147,10 +164,22 @@ def occupied(link: bytes) -> bool:
         return True
 
 
+def look(index: Index, given: Fixed) -> Look:
+    """What git sees, and what it does not; at the same time, for both go through all folders."""
+    skip = given.left | {link + b"/" for link in given.links}
+    found: set[bytes] = set()
+    walk = Thread(target=lambda: found.update(odd(skip)))
+    walk.start()
+    seen = status(index)
+    walk.join()
+    passed = given.left.union(seen.ignored)
+    told = {path for path in found if not covered(path, passed)}
+    return Look(seen, unrecordable(index, given, told) - given.left)
+
+
 def survey(index: Index, given: Fixed) -> Survey:
     """Look at every file once, and decide what the record takes."""
-    seen = status(index)
-    out = unrecordable(index, given, seen.ignored)
+    seen, out = look(index, given)
     closed = out | given.links | {link + b"/" for link in given.links}
     # What the base tracks stays tracked whatever .gitignore says: a file that was deleted and is
     # back is not in the index any more, so git may call it ignored.
@@ -161,9 +190,10 @@ def survey(index: Index, given: Fixed) -> Survey:
         if not covered(path, closed):
             sorted_by[fate(path)].append(path)
     out.update(sorted_by["leave out"])
-    gone = sorted_by["drop"] + stale(index, out - given.links, seen.added)
+    hidden = newly_ignored(index, seen.added)
+    gone = [*sorted_by["drop"], *held(index, out - given.links), *hidden]
     ignored = [path for path in seen.ignored if not covered(path, given.left)]
-    return Survey(sorted_by["record"], gone, out, ignored)
+    return Survey(sorted_by["record"], gone, out, ignored + hidden)
 
 
 def fate(path: bytes) -> Fate:
@@ -179,12 +209,17 @@ def fate(path: bytes) -> Fate:
     return "leave out"
 
 
-def stale(index: Index, out: set[bytes], added: list[bytes]) -> list[bytes]:
-    """What the index still holds of paths that are left out now, or ignored and not in the base."""
-    held = split(index.git("ls-files", "-z")) if out else []
-    found = [path for path in held if covered(path, out)]
-    if added:
-        rules = "--exclude-per-directory=.gitignore"
-        ignored = split(index.git("ls-files", "-z", "--cached", "--ignored", rules))
-        found += set(ignored).intersection(added)
-    return found
+def held(index: Index, out: set[bytes]) -> list[bytes]:
+    """What the index still has of paths that are left out by now."""
+    if not out:
+        return []
+    return [path for path in split(index.git("ls-files", "-z")) if covered(path, out)]
+
+
+def newly_ignored(index: Index, added: list[bytes]) -> list[bytes]:
+    """Files that were recorded before a rule came to ignore them; those of the base stay."""
+    if not added:
+        return []
+    rules = "--exclude-per-directory=.gitignore"
+    ignored = index.git("ls-files", "-z", "--cached", "--ignored", rules)
+    return sorted(set(added).intersection(split(ignored)))

@@ -1,0 +1,30 @@
+"""The exit gate: a final answer counts only when the checks pass."""
+
+import time
+from collections.abc import Generator, Sequence
+
+from orchestrator.check import check
+from orchestrator.events import AnyEvent, CheckFinished, FilesTouched
+from sandbox.box import Box
+
+REFUSALS = 3
+"""So many final answers are sent back before the work ends as it is."""
+
+
+def failures(
+    checks: Sequence[str], box: Box, step: int, until: float
+) -> Generator[AnyEvent, None, tuple[CheckFinished, ...]]:
+    """Run the checks and return those that failed; none when there are no checks.
+
+    `until` is the `time.monotonic()` at which the run's time is up. Raises SandboxError.
+    """
+    failed = []
+    for command in checks:
+        left = max(1.0, until - time.monotonic())
+        for event in check(box, command, "work", seconds=left, reap=True):
+            yield event
+            if isinstance(event, CheckFinished) and not event.passed:
+                failed.append(event)
+    if checks:
+        yield FilesTouched(step=step, tool="check")
+    return tuple(failed)

@@ -1,0 +1,151 @@
+"""The agent: a model works with tools until its final answer passes the checks."""
+
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orchestrator import pricing, prompts
+from orchestrator.agent import gate
+from orchestrator.agent.answers import flaw
+from orchestrator.agent.calls import Step, carry_out
+from orchestrator.agent.conversation import Conversation
+from orchestrator.agent.live import OutOfTimeError
+from orchestrator.agent.repeats import STOP_AFTER, WARN_AFTER, Repeats
+from orchestrator.agent.spent import Spent
+from orchestrator.errors import (
+    ModelAuthError,
+    ModelError,
+    ModelRefusedError,
+    RateLimitedError,
+    ScriptError,
+)
+from orchestrator.events import AnyEvent, Warned, WorkerFinished
+from orchestrator.models.model import Model, Prompt, Results, ToolCall, ToolResult
+from orchestrator.models.retry import Patience
+from orchestrator.pricing import Usage
+from orchestrator.task import Limits, Task
+from orchestrator.tools.table import TOOLS
+from orchestrator.tools.tool import Tool
+from sandbox.box import Box
+
+_UNPRICED = (
+    "The price of {} is unknown, so the cost limit of {:.2f} US dollars cannot hold; "
+    "limits on tokens, turns and time do."
+)
+_STUCK = "stuck: the same call failed {} times in the same way"
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """The worker that lets a model use tools in the box."""
+
+    model: Model
+    artifacts: Path
+    """A folder on the host for output that is too long to be shown to the model."""
+    tools: Sequence[Tool] = TOOLS
+    patience: Patience = field(default_factory=Patience)
+    """How waiting between attempts to reach the model is done."""
+
+    def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
+        """Work on the task, as `Worker.work` says."""
+        yield from self._warnings(task.limits)
+        ended = yield from self._ended(task, box)
+        try:
+            self.model.finish()
+        except ScriptError as problem:
+            # Work that was ended early leaves steps over, as is to be expected.
+            if ended.reason == "complete":
+                ended = _failed(problem)
+        yield ended
+
+    def _ended(self, task: Task, box: Box) -> Generator[AnyEvent, None, WorkerFinished]:
+        try:
+            return (yield from self._work(task, box))
+        except OutOfTimeError:
+            return WorkerFinished(reason="time")
+        except ModelError as problem:
+            return _failed(problem)
+
+    def _work(self, task: Task, box: Box) -> Generator[AnyEvent, None, WorkerFinished]:
+        talk = self._conversation(task)
+        tools = {tool.name: tool for tool in self.tools}
+        spent, repeats = Spent(time.monotonic() + task.limits.seconds), Repeats()
+        refusals, flawed = 0, False
+        for number in range(1, task.limits.turns + 1):
+            if reason := spent.over(task.limits):
+                return WorkerFinished(reason=reason)
+            answer = yield from talk.answer(number, spent.until)
+            spent = spent.plus(answer.usage, pricing.cost(self.model.name, answer.usage))
+            if answer.stop == "refused":
+                return WorkerFinished(reason="refused", message=answer.text)
+            if fault := flaw(answer):
+                if flawed:
+                    return WorkerFinished(reason=fault.reason, message=fault.text)
+                talk.add(*fault.messages)
+                flawed = True
+                continue
+            talk.add(answer)
+            flawed = False
+            if answer.calls:
+                if reason := spent.over(task.limits):
+                    return WorkerFinished(reason=reason)  # pending calls are not executed
+                step = Step(number, box, self.artifacts, spent.until)
+                results = yield from carry_out(step, answer.calls, tools)
+                talk.add(Results(results))
+                failures = repeats.note(answer.calls, results, tools)
+                if failures >= STOP_AFTER:
+                    return WorkerFinished(reason="failed", message=_STUCK.format(failures))
+                if failures == WARN_AFTER:
+                    talk.add(Prompt(prompts.STUCK))
+                final = _final(answer.calls, results, tools)
+            else:
+                final = answer.text
+            if final is None:
+                continue
+            failed = yield from gate.failures(task.checks, box, number, spent.until)
+            if not failed:
+                return WorkerFinished(reason="complete", message=final)
+            refusals += 1
+            if refusals > gate.REFUSALS:
+                return WorkerFinished(reason="gate", message=final)
+            talk.add(Prompt(prompts.refusal(failed)))
+        return WorkerFinished(reason="turns")
+
+    def _conversation(self, task: Task) -> Conversation:
+        return Conversation(
+            self.model,
+            prompts.system(task.checks),
+            [tool.schema for tool in self.tools],
+            task.limits.output_tokens,
+            self.patience,
+            [Prompt(task.prompt)],
+        )
+
+    def _warnings(self, limits: Limits) -> Iterator[Warned]:
+        """Tell which limits cannot hold as they were asked for."""
+        if limits.cost is not None and pricing.cost(self.model.name, Usage(0, 0)) is None:
+            yield Warned(text=_UNPRICED.format(self.model.name, limits.cost))
+
+
+def _final(
+    calls: Sequence[ToolCall], results: Sequence[ToolResult], tools: Mapping[str, Tool]
+) -> str | None:
+    """What a final tool was told, when one was called and did not fail."""
+    done = (
+        result.text
+        for call, result in zip(calls, results, strict=True)
+        if not result.error and tools[call.name].final
+    )
+    return next(done, None)
+
+
+def _failed(problem: ModelError) -> WorkerFinished:
+    match problem:
+        case ModelAuthError():
+            return WorkerFinished(reason="auth", message=str(problem))
+        case RateLimitedError():
+            return WorkerFinished(reason="rate_limited", message=str(problem), until=problem.until)
+        case ModelRefusedError():
+            return WorkerFinished(reason="refused", message=str(problem))
+    return WorkerFinished(reason="failed", message=str(problem))

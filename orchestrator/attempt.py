@@ -1,0 +1,165 @@
+"""One attempt at a task while it goes on: where events go, and what is known of it so far."""
+
+import errno
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from orchestrator.errors import ModelError, QuarantineError
+from orchestrator.events import (
+    AnyEvent,
+    CheckFinished,
+    FilesTouched,
+    RunFinished,
+    ToolStarted,
+    Turn,
+    WorkerFinished,
+)
+from orchestrator.evidence import Evidence
+from orchestrator.journal import Journal
+from orchestrator.outcome import Facts, judge_run
+from orchestrator.record import Record
+from orchestrator.records import Held
+from sandbox.errors import CrossingError, DiskFullError, SandboxError, SandboxLostError
+
+Watch = Callable[[AnyEvent], None]
+"""Is told every event as it happens, also those the journal does not keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the model's answers have used so far."""
+
+    turns: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+    """US dollars; None once the price of any answer is unknown."""
+    model: str = ""
+
+    def plus(self, turn: Turn) -> "Totals":
+        """These and one more answer."""
+        return Totals(
+            turns=self.turns + 1,
+            input_tokens=self.input_tokens + turn.input_tokens,
+            output_tokens=self.output_tokens + turn.output_tokens,
+            cost=_sum(self.cost, turn.cost),
+            model=turn.model,
+        )
+
+
+@dataclass(slots=True)
+class Attempt:
+    """The live side of a record: the journal, the watcher, and the facts gathered."""
+
+    held: Held
+    journal: Journal
+    watch: Watch
+    # Nothing has been written in a sandbox yet, so what is recorded is all there is.
+    facts: Facts = Facts(stop=None, rehash_equal=True)  # noqa: RUF009 - it is frozen
+    message: str = ""
+    totals: Totals = Totals()
+    asked: ToolStarted | None = None
+    """The tool call that was started last."""
+    image: str = ""
+    """The prepared image; empty before there is one."""
+
+    @property
+    def id(self) -> str:
+        return self.held.record.id
+
+    def tell(self, event: AnyEvent) -> None:
+        """Journal an event, show it, and keep what it says about the run as a whole."""
+        self.journal.write(event)
+        self.watch(event)
+        if isinstance(event, ToolStarted):
+            self.asked = event
+        elif isinstance(event, Turn):
+            self.totals = self.totals.plus(event)
+        elif isinstance(event, WorkerFinished):
+            self.facts = replace(self.facts, stop=event.reason)
+            self.message = event.message
+
+    def tell_evidence(self, tree: str, events: Iterable[AnyEvent]) -> Evidence:
+        """Tell what checks show on a tree, and keep it in the record."""
+        checks = []
+        for event in events:
+            self.tell(event)
+            if isinstance(event, CheckFinished):
+                checks.append(event)
+        evidence = Evidence(tree, self.image, tuple(checks))
+        self.held.update(evidence=(*self.held.record.evidence, evidence))
+        return evidence
+
+    def tell_all(self, events: Iterable[AnyEvent]) -> None:
+        """Tell several events as they come."""
+        for event in events:
+            self.tell(event)
+
+    @contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Turn what goes wrong inside into facts: what was recorded before stays and is judged."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.facts = replace(self.facts, cancelled=True)
+        except (SandboxError, QuarantineError, ModelError, OSError) as error:
+            facts = _facts_of(error, self.facts)
+            if facts is None:
+                raise
+            self.facts, self.message = facts, str(error)
+
+    def subject(self, touched: FilesTouched) -> str:
+        """A commit's first line: the tool and what it was about."""
+        asked = self.asked
+        about = _about(asked.arguments) if asked and asked.call == touched.call else ""
+        return f"{touched.tool}: {about}" if about else touched.tool
+
+    def finish(self, seconds: float) -> Record:
+        """Say how it ended, for good."""
+        outcome = judge_run(self.facts)
+        record = self.held.update(
+            state="finished",
+            outcome=outcome,
+            message=self.message,
+            seconds=seconds,
+            turns=self.totals.turns,
+            input_tokens=self.totals.input_tokens,
+            output_tokens=self.totals.output_tokens,
+            cost=self.totals.cost,
+        )
+        self.tell(RunFinished(outcome=outcome, message=self.message, seconds=seconds))
+        return record
+
+
+def _sum(known: float | None, more: float | None) -> float | None:
+    return None if known is None or more is None else known + more
+
+
+def _about(arguments: str) -> str:
+    """The first text among a call's arguments: the path, or the command."""
+    try:
+        asked = json.loads(arguments)
+    except ValueError:
+        return ""
+    values = asked.values() if isinstance(asked, dict) else asked if isinstance(asked, list) else ()
+    words = [value for value in values if isinstance(value, str)]
+    return " ".join(words) if isinstance(asked, list) else words[0] if words else ""
+
+
+def _facts_of(error: Exception, known: Facts) -> Facts | None:
+    """What an error says about the run; None when it is nobody's but the program's."""
+    match error:
+        case SandboxLostError():
+            return replace(known, sandbox="lost")
+        case DiskFullError():
+            return replace(known, sandbox="disk_full")
+        case QuarantineError() | CrossingError():
+            return replace(known, rehash_equal=False)
+        case SandboxError() | ModelError():
+            return replace(known, stop="failed")
+        case OSError(errno=errno.ENOSPC):
+            return replace(known, sandbox="disk_full")
+        case _:
+            return None

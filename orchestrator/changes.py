@@ -1,0 +1,68 @@
+"""The changes of a run: one snapshot and one judged commit each time the files differ."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.events import Changed, LeftOut
+from orchestrator.guardrails.table import judge
+from orchestrator.outcome import Finding, Verdict, worst
+from orchestrator.quarantine import Note, Quarantine
+from orchestrator.repository import Base
+from orchestrator.settings import Policy
+from sandbox.box import Box
+
+
+@dataclass(slots=True)
+class Changes:
+    """What has been recorded of one run so far; starts as the untouched base."""
+
+    quarantine: Quarantine
+    policy: Policy
+    base: Base
+    tip: str
+    tree: str
+    count: int = 0
+    left_out: tuple[str, ...] = ()
+    """Paths that could not be recorded at the last look."""
+    tainted: bool = False
+    """An intermediate tree was blocked: the chain is published as one commit, or not at all."""
+
+    @classmethod
+    def of(cls, quarantine: Quarantine, policy: Policy, base: Base) -> "Changes":
+        """No changes yet."""
+        return cls(quarantine, policy, base, tip=base.commit, tree=base.tree)
+
+    def record(self, box: Box, note: Note) -> Iterator[Changed | LeftOut]:
+        """Take a snapshot of the box and commit it; tells nothing where nothing differs.
+
+        Raises QuarantineError or `sandbox.errors.SandboxError`; nothing is recorded then.
+        """
+        pack = self.quarantine.git.directory / "incoming.pack"
+        snapshot = box.snapshot(self.tree, pack)
+        if snapshot.left_out != self.left_out:
+            self.left_out = snapshot.left_out
+            yield LeftOut(paths=snapshot.left_out, step=note.step)
+        if snapshot.pack is not None:
+            yield self._admit(snapshot.tree, snapshot.pack, note)
+
+    def _admit(self, tree: str, pack: Path, note: Note) -> Changed:
+        change = self.quarantine.admit(tree, pack, parent=self.tip, note=note)
+        findings = change.findings or self.judge(self.tip, change.commit)
+        self.tainted = self.tainted or worst(findings) is Verdict.BLOCK
+        self.tip, self.tree = change.commit, change.tree
+        self.count += 1
+        return Changed(
+            commit=change.commit,
+            tree=change.tree,
+            step=change.step,
+            tool=note.tool,
+            files=change.files,
+            added=change.added,
+            removed=change.removed,
+            findings=findings,
+        )
+
+    def judge(self, old: str, new: str) -> tuple[Finding, ...]:
+        """What the guardrails say of the difference between two commits."""
+        return judge(self.quarantine.difference(old, new), self.policy)

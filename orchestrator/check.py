@@ -1,0 +1,36 @@
+"""Running a check: a command whose exit status says whether the work is right."""
+
+from collections import deque
+from collections.abc import Iterator
+
+from orchestrator.events import CheckFinished, Output, Stage
+from sandbox.box import Box
+from sandbox.stream import Line
+
+TAIL_LINES = 100
+"""Lines of a check's output that are kept with its result."""
+TAIL_WIDTH = 300
+"""Characters of each of them."""
+
+
+def check(
+    box: Box, command: str, stage: Stage, *, seconds: float, reap: bool
+) -> Iterator[Output | CheckFinished]:
+    """Run one check in a box, its end as the last event; the same way at work and in a proof.
+
+    With `reap` off the status is the engine's own, and so evidence. Raises SandboxError.
+    """
+    tail: deque[str] = deque(maxlen=TAIL_LINES)
+    for item in box.stream(["sh", "-c", command], seconds=seconds, reap=reap):
+        if isinstance(item, Line):
+            tail.append(item.text[:TAIL_WIDTH])
+            yield Output(stream=item.stream, text=item.text, stage=stage)
+        else:
+            yield CheckFinished(
+                command=command,
+                stage=stage,
+                passed=item.ok,
+                status=item.status,
+                seconds=item.seconds,
+                tail="\n".join(tail),
+            )

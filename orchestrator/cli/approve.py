@@ -1,0 +1,60 @@
+"""`orchestrator approve`: a person's word for one change."""
+
+import getpass
+import time
+from pathlib import Path
+
+import click
+
+from orchestrator.cli import place, say
+from orchestrator.cli.options import as_json, common, run_argument
+from orchestrator.errors import BlockedError, UsageError
+from orchestrator.events import Approved
+from orchestrator.git import Git
+from orchestrator.journal import Journal
+from orchestrator.outcome import Verdict
+from orchestrator.record import Approval, Record
+from orchestrator.repository import Repository
+from orchestrator.summary import short
+
+
+@click.command("approve")
+@run_argument
+@click.option("--by", metavar="NAME", help="By default git's user.name, or your login.")
+@as_json
+@common
+def command(run: str | None, by: str | None, as_json: bool) -> None:
+    """Put your name to a change that needs a review.
+
+    It holds for exactly the files as they are now, and lifts no block.
+    """
+    chosen = place.choose(run)
+    with place.records().hold(chosen.id) as held:
+        record = held.record
+        _permit(record)
+        name = by or _name(place.repository_of(record))
+        approval = Approval(record.tree, name, time.time())
+        with Journal(held.folder.journal) as journal:
+            journal.write(Approved(tree=record.tree, by=name))
+        record = held.update(approvals=(*record.approvals, approval))
+    if as_json:
+        say.json({"run": record.id, "tree": record.tree, "by": name})
+    else:
+        say.out([f"Approved by {name}; next: orchestrator merge {short(record)}"])
+
+
+def _permit(record: Record) -> None:
+    if record.verdict is Verdict.BLOCK:
+        raise BlockedError(
+            f"Run {record.id} is blocked, which no approval lifts:"
+            f" `orchestrator show {short(record)}` says why."
+        )
+    if record.verdict is None or not record.tree:
+        raise UsageError(f"Run {record.id} has no judged change that could be approved.")
+
+
+def _name(repository: Repository) -> str:
+    """Who git says is here, by the user's own settings, which no other command of ours reads."""
+    own = {"GIT_CONFIG_GLOBAL": str(Path.home() / ".gitconfig")}
+    answer = Git(repository.git_dir, env=own).call("config", "user.name")
+    return answer.stdout.decode("utf-8", "replace").strip() or getpass.getuser()

@@ -1,0 +1,26 @@
+"""`orchestrator discard`: a run's branch is not wanted."""
+
+import click
+
+from orchestrator import delivery
+from orchestrator.cli import place, say
+from orchestrator.cli.options import as_json, common, run_argument
+
+
+@click.command("discard")
+@run_argument
+@as_json
+@common
+def command(run: str | None, as_json: bool) -> None:
+    """Delete a run's branch; its record and its patch stay until `gc` removes them."""
+    chosen = place.choose(run)
+    with place.records().hold(chosen.id) as held:
+        record, removed = held.record, False
+        if record.branch:
+            removed = delivery.discard(place.repository_of(record), record.id, record.tip)
+        held.update(discarded=True)
+    if as_json:
+        say.json({"run": record.id, "branch": record.branch, "removed": removed})
+    else:
+        branch = f"{record.branch} is deleted" if removed else "it had no branch"
+        say.out([f"Run {record.id} is discarded: {branch}."])

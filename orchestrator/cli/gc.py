@@ -1,0 +1,132 @@
+"""`orchestrator gc`: remove what dead and old runs left behind, and nothing of a live one."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from orchestrator.cli import place, say
+from orchestrator.cli.options import as_json, common
+from orchestrator.errors import RecordError
+from orchestrator.quarantine import Quarantine
+from orchestrator.record import Record
+from orchestrator.records import Records
+from sandbox import Engine, connect
+from sandbox.errors import EngineError
+from sandbox.stock import old_images, remove
+from sandbox.sweep import orphans, sweep
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to remove."""
+
+    before: float | None
+    """Unix seconds: runs and images older than that go, too."""
+    dry: bool
+
+
+@click.command("gc")
+@click.option("--max-age", type=click.FloatRange(min=0), metavar="DAYS", help="Old runs go, too.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would be done.")
+@as_json
+@common
+def command(max_age: float | None, dry_run: bool, as_json: bool) -> None:
+    """Remove what dead runs left behind: containers and unfinished records.
+
+    With --max-age also finished runs, prepared images and packs older than that. Branches that
+    were published stay; what a live run uses stays, too.
+    """
+    order = Order(None if max_age is None else time.time() - max_age * DAY, dry_run)
+    records = place.records()
+    done = [*_of_engine(records, order), *_of_home(records, order)]
+    if as_json:
+        say.json(
+            [{"action": each.partition(" ")[0], "what": each.partition(" ")[2]} for each in done]
+        )
+    else:
+        say.out(f"would {each}" if dry_run else each for each in done)
+
+
+def _of_engine(records: Records, order: Order) -> Iterator[str]:
+    try:
+        engine = connect()
+    except EngineError as error:
+        say.note(f"note: containers and images are left alone. {error}")
+        return
+    for name in orphans(engine) if order.dry else sweep(engine):
+        yield f"remove container {name}"
+    yield from _images(engine, records, order)
+
+
+def _images(engine: Engine, records: Records, order: Order) -> Iterator[str]:
+    """A run that begins has no container yet in the image it is about to use."""
+    if order.before is None or _running(records):
+        return
+    for image in old_images(engine, order.before):
+        if order.dry or remove(engine, image):
+            yield f"remove image {image}"
+
+
+def _of_home(records: Records, order: Order) -> Iterator[str]:
+    for run in records.all():
+        if not isinstance(run, Record):
+            say.note(f"note: the record of run {run.id} cannot be read ({run.reason}).")
+        elif run.shown_state == "running":
+            continue
+        elif order.before is not None and run.created < order.before:
+            yield from _remove(records, run, order)
+        elif run.state == "running":
+            yield from _mark(records, run, order)
+    if not order.dry and records.remove_unborn():
+        yield "remove folders of runs that never began"
+    yield from _packs(records, order)
+
+
+def _remove(records: Records, run: Record, order: Order) -> Iterator[str]:
+    try:
+        if not order.dry:
+            records.remove(run.id)
+        yield f"remove run {run.id}"
+    except RecordError as error:  # somebody merges it at this moment
+        say.note(f"note: {error}")
+
+
+def _mark(records: Records, run: Record, order: Order) -> Iterator[str]:
+    """Give a killed run's record its end, with the last change that was recorded."""
+    yield f"mark run {run.id} as interrupted"
+    if order.dry:
+        return
+    with records.hold(run.id) as held:
+        tip = tree = ""
+        if held.folder.quarantine.exists():
+            quarantine = Quarantine.open(held.folder.quarantine)
+            tip, tree = quarantine.tip, quarantine.tree(quarantine.tip)
+        held.update(state="interrupted", tip=tip, tree=tree, message="Its process was killed.")
+
+
+def _packs(records: Records, order: Order) -> Iterator[str]:
+    if order.before is None:
+        return
+    used = {run.base for run in _running(records)}
+    for pack in sorted((records.home / "packs").glob("*.pack")):
+        if pack.stem not in used and pack.stat().st_mtime < order.before:
+            if not order.dry:
+                _unlink(pack)
+            yield f"remove pack {pack.name}"
+
+
+def _unlink(pack: Path) -> None:
+    """The pack goes first: where it is, its index has to be."""
+    pack.unlink()
+    pack.with_suffix(".idx").unlink(missing_ok=True)
+
+
+def _running(records: Records) -> list[Record]:
+    return [
+        run for run in records.all() if isinstance(run, Record) and run.shown_state == "running"
+    ]

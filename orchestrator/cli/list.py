@@ -1,0 +1,40 @@
+"""`orchestrator list`: the runs, the newest first."""
+
+import time
+
+import click
+import msgspec
+
+from orchestrator.cli import place, say
+from orchestrator.cli.options import as_json, common
+from orchestrator.record import Damaged, Record
+from orchestrator.screen import clean, columns, cut
+from orchestrator.summary import progress_word
+
+
+@click.command("list")
+@click.option("--all", "everything", is_flag=True, help="The runs of all repositories.")
+@as_json
+@common
+def command(everything: bool, as_json: bool) -> None:
+    """List the runs of this repository; outside of one, all runs."""
+    found = place.records().all()
+    found = found if everything else place.here(found)
+    if as_json:
+        say.json([_object(run) for run in found])
+    elif found:
+        say.out(columns([("RUN", "BEGUN", "STATE", "VERDICT", "TASK"), *map(_row, found)]))
+
+
+def _object(run: Record | Damaged) -> object:
+    if isinstance(run, Record):
+        return say.as_object(run)
+    return msgspec.to_builtins(run) | {"state": "damaged"}
+
+
+def _row(run: Record | Damaged) -> tuple[str, ...]:
+    if isinstance(run, Damaged):
+        return (clean(run.id), "", "damaged", "", cut(clean(run.reason), 60))
+    begun = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
+    task = cut(clean(run.task.prompt.partition("\n")[0]), 60)
+    return (run.id, begun, progress_word(run), run.verdict or "", task)

@@ -1,0 +1,67 @@
+"""The verbs of the command line, and the one place where every error ends."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from orchestrator.cli.options import common
+
+VERBS = {
+    "run": ("orchestrator.cli.run", "Work on a task in a sealed container."),
+    "list": ("orchestrator.cli.list", "List the runs of this repository."),
+    "show": ("orchestrator.cli.show", "Tell how a run ended, and on what grounds."),
+    "log": ("orchestrator.cli.log", "List a run's changes, or all that happened in it."),
+    "diff": ("orchestrator.cli.diff", "Print a run's change as a patch."),
+    "approve": ("orchestrator.cli.approve", "Put your name to a change that needs a review."),
+    "merge": ("orchestrator.cli.merge", "Merge a run's branch."),
+    "discard": ("orchestrator.cli.discard", "Delete a run's branch."),
+    "doctor": ("orchestrator.cli.doctor", "Say what this machine still needs."),
+    "gc": ("orchestrator.cli.gc", "Remove what dead and old runs left behind."),
+}
+"""Where each verb is: one is imported when it is called, so that help comes at once."""
+
+
+class Verbs(click.Group):
+    """A group whose members are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(VERBS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, says) for verb, (_, says) in VERBS.items()])
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="orchestrator")
+@common
+def verbs() -> None:
+    """Coding agents in sealed containers: a task in, a judged branch out.
+
+    Start with `orchestrator doctor`, then `orchestrator run "what should change"`.
+    """
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Carry out one command line and return its exit code."""
+    try:
+        code = verbs.main(list(arguments), prog_name="orchestrator", standalone_mode=False)
+        sys.stdout.flush()
+    except BaseException as error:
+        from orchestrator.cli import failure  # noqa: PLC0415 - knows all errors, so imports much
+
+        return failure.end(error, arguments)
+    return int(code or 0)
+
+
+def main() -> None:
+    """The program."""
+    sys.exit(call(sys.argv[1:]))

@@ -1,0 +1,55 @@
+"""`orchestrator merge`: a run's branch into another one, when nothing stands in the way."""
+
+import click
+
+from orchestrator import delivery
+from orchestrator.cli import place, say
+from orchestrator.cli.options import as_json, common, run_argument
+from orchestrator.errors import ApprovalError, BlockedError, UsageError
+from orchestrator.journal import Journal
+from orchestrator.outcome import Outcome, Verdict
+from orchestrator.record import Record
+from orchestrator.summary import short
+
+
+@click.command("merge")
+@run_argument
+@click.option("--into", metavar="BRANCH", help="By default the branch that HEAD names.")
+@as_json
+@common
+def command(run: str | None, into: str | None, as_json: bool) -> None:
+    """Merge a run's branch; your files are never touched.
+
+    A change with a finding needs `orchestrator approve` before (exit 4), or is blocked (exit 3).
+    """
+    chosen = place.choose(run)
+    with place.records().hold(chosen.id) as held:
+        record = held.record
+        permit(record)
+        merged = delivery.merge(place.repository_of(record), record.id, record.tip, into)
+        held.update(merged=merged.commit)
+        with Journal(held.folder.journal) as journal:
+            journal.write(merged)
+    if record.outcome not in (Outcome.DONE, Outcome.NEEDS_REVIEW):
+        say.note(f"note: the run had ended as {record.outcome}.")
+    if as_json:
+        say.json({"run": record.id, "branch": merged.branch, "commit": merged.commit})
+    else:
+        say.out([f"Merged {record.branch} into {merged.branch} as {merged.commit[:10]}."])
+
+
+def permit(record: Record) -> None:
+    """Raise what stands in the way of merging."""
+    if record.verdict is Verdict.BLOCK:
+        raise BlockedError(
+            f"Run {record.id} is blocked: `orchestrator show {short(record)}` says why."
+        )
+    if record.discarded:
+        raise UsageError(f"Run {record.id} was discarded.")
+    if not record.branch:
+        raise UsageError(f"Run {record.id} has no branch: it changed nothing, or did not finish.")
+    if record.verdict is Verdict.REVIEW and not record.approved:
+        raise ApprovalError(
+            f"Run {record.id} needs a review: look at `orchestrator diff {short(record)}`, then"
+            f" type `orchestrator approve {short(record)}`."
+        )

@@ -1,0 +1,64 @@
+"""Where a command works: the home folder, the runs in it, and the repository around it."""
+
+import os
+from pathlib import Path
+
+from platformdirs import user_state_path
+
+from orchestrator.cli.options import HOME
+from orchestrator.errors import RecordError, RepositoryError
+from orchestrator.quarantine import Quarantine
+from orchestrator.record import Damaged, Record
+from orchestrator.records import Records
+from orchestrator.repository import Repository
+
+
+def home() -> Path:
+    """The folder named by --home or ORCHESTRATOR_HOME, else the platform's state folder."""
+    named = os.environ.get(HOME)
+    return Path(named).absolute() if named else user_state_path("orchestrator")
+
+
+def records() -> Records:
+    return Records(home())
+
+
+def choose(run: str | None) -> Record:
+    """The run that was named; without a name the newest of this repository.
+
+    Outside of any repository, the newest of all. Raises RecordError when there is none.
+    """
+    if run is not None:
+        return records().find(run)
+    for record in here(records().all()):
+        if isinstance(record, Record):
+            return record
+    raise RecordError("There is no run of this repository: see `orchestrator list --all`.")
+
+
+def here(found: tuple[Record | Damaged, ...]) -> tuple[Record | Damaged, ...]:
+    """Of these runs those of the repository around us; all of them where there is none."""
+    around = common_dir()
+    if around is None:
+        return found
+    ours = str(around)
+    return tuple(run for run in found if isinstance(run, Record) and run.git_dir == ours)
+
+
+def common_dir() -> Path | None:
+    """The git directory, shared by all worktrees, of the repository around us."""
+    try:
+        return Repository.open(".", home()).place.common_dir
+    except RepositoryError:
+        return None
+
+
+def repository_of(record: Record) -> Repository:
+    """The repository of a run: through the worktree we are in, if it is one of its worktrees."""
+    ours = str(common_dir()) == record.git_dir
+    return Repository.open("." if ours else record.git_dir, home())
+
+
+def quarantine_of(record: Record) -> Quarantine:
+    """All changes of a run. Raises QuarantineError when they are gone."""
+    return Quarantine.open(records().folder(record.id).quarantine)

@@ -1,0 +1,124 @@
+"""`orchestrator run`: from a repository and a task to a judged branch."""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from orchestrator import settings
+from orchestrator.cli import choice, place, request, say
+from orchestrator.cli.options import as_json, common
+from orchestrator.cli.watch import stoppable, watcher
+from orchestrator.journal import read
+from orchestrator.record import Record
+from orchestrator.repository import Repository
+from orchestrator.run import run
+from orchestrator.settings import Flags, Planned
+from orchestrator.summary import summary
+
+COMMAND = "orchestrator.command"
+"""Where `click.Context.meta` keeps the words after `--`."""
+
+
+class WithCommand(click.Command):
+    """Keeps the words after `--` apart, which click would mix with the others."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = args
+        if "--" in args:
+            at = args.index("--")
+            own, ctx.meta[COMMAND] = args[:at], tuple(args[at + 1 :])
+        return super().parse_args(ctx, own)
+
+
+@click.command("run", cls=WithCommand)
+@click.argument("words", nargs=-1, metavar="[REPO] [TASK] [-] [-- COMMAND...]")
+@click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file.")
+@click.option("--base", default="HEAD", help="Start from this branch, tag or commit.")
+@click.option("--image", help="Work in this image instead of ours.")
+@click.option("--setup", multiple=True, metavar="CMD", help="Prepare the image with CMD.")
+@click.option(
+    "--setup-network/--no-setup-network",
+    default=None,
+    help="Let set-up commands reach the network; work never can.",
+)
+@click.option("--check", "checks", multiple=True, metavar="CMD", help="CMD must pass at the end.")
+@click.option("--model", metavar="PROVIDER:NAME", help="Such as anthropic:NAME or scripted:FILE.")
+@click.option(
+    "--worker",
+    type=click.Choice(["agent", "command"]),
+    help="Who works: a model with tools, or the COMMAND after `--`.",
+)
+@click.option("--max-cost", "cost", type=float, metavar="DOLLARS", help="Stop above this cost.")
+@click.option("--max-turns", "turns", type=int, metavar="N", help="Stop after N answers.")
+@click.option("--max-seconds", "seconds", type=float, metavar="N", help="Stop after N seconds.")
+@click.option("--max-input-tokens", "input_tokens", type=int, metavar="N", help="Stop after N.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@as_json
+@common
+def command(
+    words: tuple[str, ...],
+    task_file: Path | None,
+    quiet: bool,
+    as_json: bool,
+    **flags: Any,  # noqa: ANN401 - by their names, the fields of Flags
+) -> int:
+    """Work on a task in a sealed container, and publish the change as a branch.
+
+    REPO is a folder or a URL, by default the repository around you. The task is one word or a
+    quoted sentence; `-` adds what stdin says. What --image, --setup and --check say can stand in
+    .orchestrator.toml.
+
+    \b
+      orchestrator run "the totals are off by one" --check "make test"
+      orchestrator run https://example.org/r.git --task-file task.md
+      orchestrator run --worker command -- ruff check --fix .
+    """
+    after = click.get_current_context().meta.get(COMMAND, ())
+    asked = request.read(
+        words, task_file=task_file, stdin=sys.stdin.buffer.read, has_command=bool(after)
+    )
+    repository = open_repository(asked.repository)
+    planned = plan(repository, asked.prompt, Flags(command=after, **flags))
+    for warning in planned.warnings:
+        say.note(f"note: {warning}")
+    record = carry_out(planned, repository, quiet)
+    _tell(record, as_json)
+    return record.outcome.exit_code if record.outcome else 1
+
+
+def open_repository(where: str) -> Repository:
+    """The repository at a URL or a path, which goes into records and so is made absolute."""
+    path = Path(where)
+    return Repository.open(
+        str(path.resolve()) if path.is_dir() else where, place.home(), os.environ
+    )
+
+
+def plan(repository: Repository, prompt: str, flags: Flags) -> Planned:
+    """The task, from the flags and the base commit's own settings."""
+    base = repository.resolve(flags.base)
+    policy = settings.read(repository.read(base.commit, settings.FILE))
+    return settings.task(repository.name, prompt, policy, flags)
+
+
+def carry_out(planned: Planned, repository: Repository, quiet: bool) -> Record:
+    """Run the task, with the model it names or one whose key is set."""
+    task, model = planned.task, None
+    if task.worker == "agent":
+        name = task.model or choice.default(os.environ)
+        model = choice.connect(name, os.environ)
+        task = replace(task, model=name)
+    with stoppable():
+        return run(task, repository, place.records(), model, watcher(quiet))
+
+
+def _tell(record: Record, as_json: bool) -> None:
+    if as_json:
+        say.json(say.as_object(record))
+        return
+    entries = read(place.records().folder(record.id).journal)
+    say.out(summary(record, entries, say.stdout_ink()))

@@ -1,0 +1,66 @@
+"""Watching a run: its events on stderr, and Ctrl-C."""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+import click
+
+from orchestrator.cli import say
+from orchestrator.events import AnyEvent, RunStarted, Warned
+from orchestrator.render import is_detail, lines
+from orchestrator.screen import Ink, without_commands
+
+Watch = Callable[[AnyEvent], None]
+
+
+def watcher(quiet: bool) -> Watch:
+    """Show events as they happen; `quiet` leaves only what a person has to know."""
+    ink, obeyed = say.stderr_ink(), say.obeyed()
+
+    def watch(event: AnyEvent) -> None:
+        if quiet and not _matters(event):
+            return
+        for line in timed(event, time.time(), ink):
+            _write(without_commands(line) if obeyed else line)
+
+    return watch
+
+
+def timed(event: AnyEvent, when: float, ink: Ink) -> Iterator[str]:
+    """The lines of an event, the first with its time unless it is a detail."""
+    clock = time.strftime("%H:%M:%S", time.localtime(when))
+    margin = " " * len(clock)
+    for number, line in enumerate(lines(event, ink)):
+        yield f"{margin if number or is_detail(event) else ink.dim(clock)} {line}"
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """The first Ctrl-C, or SIGTERM, asks the run to stop; the second ends the program at once."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_DFL)
+        _write("stopping; what is recorded stays. Press Ctrl-C again to end at once.")
+        raise KeyboardInterrupt
+
+    before = [(each, signal.signal(each, stop)) for each in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield
+    finally:
+        for each, handler in before:
+            signal.signal(each, handler)
+
+
+def _matters(event: AnyEvent) -> bool:
+    return isinstance(event, Warned) or (isinstance(event, RunStarted) and event.dirty > 0)
+
+
+def _write(line: str) -> None:
+    """A reader of stderr that went away does not end the run."""
+    with suppress(BrokenPipeError):
+        click.echo(line, file=sys.stderr)

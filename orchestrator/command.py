@@ -1,0 +1,79 @@
+"""The deterministic fixer: a worker that is one command, without any model."""
+
+import json
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.events import (
+    AnyEvent,
+    FilesTouched,
+    Output,
+    ToolFinished,
+    ToolStarted,
+    WorkerFinished,
+)
+from orchestrator.task import Task
+from orchestrator.tools.command import status_line
+from orchestrator.tools.excerpt import Excerpt
+from orchestrator.tools.tool import OUTPUT_LIMIT
+from sandbox.box import Box
+from sandbox.stream import Exit, Line
+
+_TOOL = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The worker that runs `task.command` in the box."""
+
+    artifacts: Path
+    """A folder on the host; the whole output is kept there as `command.txt`."""
+
+    def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
+        """Run the command, as `Worker.work` says.
+
+        What it changed is told whatever its exit status. Only status 0 is `complete`: many
+        fixers end with 1 both when problems remain and when they crashed, and from outside the
+        two look the same; a person can tell the fixer to end with 0, as `ruff --exit-zero` does.
+        """
+        yield ToolStarted(step=1, call=_TOOL, tool=_TOOL, arguments=json.dumps(task.command))
+        excerpt = Excerpt(OUTPUT_LIMIT)
+        artifact = self.artifacts / "command.txt"
+        with artifact.open("xb") as keep:
+            for item in box.stream(task.command, seconds=task.limits.seconds, keep=keep):
+                if isinstance(item, Line):
+                    excerpt.add(item.text + "\n")
+                    yield Output(stream=item.stream, text=item.text)
+                else:
+                    yield _finished(item, excerpt.text(artifact.name))
+                    yield FilesTouched(step=1, tool=_TOOL, call=_TOOL)
+                    yield _ended(task.command[0], item)
+
+
+def _finished(ended: Exit, printed: str) -> ToolFinished:
+    return ToolFinished(
+        step=1,
+        call=_TOOL,
+        tool=_TOOL,
+        result=f"{printed}{status_line(ended)}",
+        error=not ended.ok,
+        seconds=ended.seconds,
+    )
+
+
+def _ended(program: str, ended: Exit) -> WorkerFinished:
+    if ended.timed_out:
+        return WorkerFinished(reason="time", message=f"{program} ran out of time")
+    if ended.ok:
+        return WorkerFinished(reason="complete", message=f"{program} ended with exit status 0")
+    return WorkerFinished(reason="failed", message=_failure(program, ended.status))
+
+
+def _failure(program: str, status: int) -> str:
+    if status in (126, 127):
+        return f"{program} could not be started in the sandbox; is it in the image, or in set-up?"
+    return (
+        f"{program} ended with exit status {status}; what it changed is recorded. If that status "
+        "is no failure, let the command end with 0."
+    )

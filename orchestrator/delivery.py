@@ -1,0 +1,115 @@
+"""Publishing a run's branch in the user's repository; merging it; taking it back.
+
+Only `refs/heads/agent/<run>` is written, and by a merge the branch that was asked for. A branch
+that is checked out anywhere is never moved: its files would stay behind, and the next commit there
+would undo the merge. Such a merge is checked for conflicts and left to one command of the user's.
+"""
+
+import shlex
+import tempfile
+from pathlib import Path
+
+from orchestrator.errors import ConflictError, GitError, UsageError
+from orchestrator.events import Delivered, Merged
+from orchestrator.git import Git
+from orchestrator.patch import shown
+from orchestrator.quarantine import Note, Quarantine, one_line
+from orchestrator.repository import Repository
+
+
+def branch_of(run: str) -> str:
+    """The branch that belongs to a run."""
+    return f"agent/{run}"
+
+
+def publish(
+    repository: Repository, quarantine: Quarantine, run: str, tip: str, squash: Note | None = None
+) -> Delivered:
+    """Create the run's branch at `tip`, with all its commits.
+
+    With `squash` there is one commit with that note instead: for a run with a finding in a change
+    that a later one took back, and that must not be seen. Raises ConflictError when the branch
+    exists or is checked out, GitError when another process holds its lock; nothing is left then
+    but objects that git will remove.
+    """
+    branch = branch_of(run)
+    _not_checked_out(repository, branch)
+    if squash:
+        tip = quarantine.squash(tip, squash)
+    with tempfile.TemporaryDirectory(prefix="orchestrator-") as scratch:
+        repository.import_pack(quarantine.pack(tip, quarantine.base, Path(scratch) / "pack"))
+    repository.create_branch(branch, tip)
+    return Delivered(branch=branch, commit=tip, squashed=squash is not None)
+
+
+def merge(repository: Repository, run: str, tip: str, into: str | None = None) -> Merged:
+    """Merge the run's last commit into a branch, always with a merge commit.
+
+    `into` is by default the branch that HEAD names. A branch that holds the commit already stays
+    as it is. Raises ConflictError with the paths in conflict, or when the branch moved meanwhile;
+    UsageError with the command to type when it is checked out.
+    """
+    target = into or repository.current_branch()
+    if target is None:
+        raise UsageError("HEAD is detached: name the branch to merge into with --into.")
+    old = repository.branch(target)
+    if old is None:
+        raise UsageError(f"there is no branch {target}: name an existing one with --into.")
+    if target in repository.branches_with(tip):
+        return Merged(branch=target, commit=old)
+    with repository.workbench() as bench:
+        tree = _merged_tree(bench, old, tip, target)
+        _left_to_the_user(repository, run, target)
+        message = f"Merge branch '{branch_of(run)}' into {target}\n\nRun: {run}\n".encode()
+        new = bench.text("commit-tree", tree, "-p", old, "-p", tip, stdin=message)
+        repository.import_pack(bench.pack(bench.directory / "merge.pack", new, old, tip))
+    repository.move_branch(target, new, old)
+    return Merged(branch=target, commit=new)
+
+
+def discard(repository: Repository, run: str, tip: str) -> bool:
+    """Delete the run's branch; False when there is none.
+
+    Raises ConflictError when it is checked out, or no longer at `tip`, the commit that was
+    published: then somebody else's work is on it.
+    """
+    branch = branch_of(run)
+    commit = repository.branch(branch)
+    if commit is None:
+        return False
+    _not_checked_out(repository, branch)
+    if commit != tip:
+        raise ConflictError(
+            f"{branch} has commits that are not the run's;"
+            f" if they are not needed, delete it with `git branch -D {branch}`."
+        )
+    repository.delete_branch(branch, tip)
+    return True
+
+
+def _not_checked_out(repository: Repository, branch: str) -> None:
+    place = repository.checked_out().get(branch)
+    if place:
+        raise ConflictError(f"{branch} is checked out in {place}: switch to another branch there.")
+
+
+def _left_to_the_user(repository: Repository, run: str, target: str) -> None:
+    place = repository.checked_out().get(target)
+    if place:
+        command = f"git -C {shlex.quote(str(place))} merge --no-ff {branch_of(run)}"
+        raise UsageError(
+            f"{target} is checked out in {place}, where files are never touched;"
+            f" it merges without conflict, so type `{command}`,"
+            " or merge into another branch with --into."
+        )
+
+
+def _merged_tree(bench: Git, old: str, tip: str, target: str) -> str:
+    done = bench.call("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", old, tip)
+    tree, *paths = done.stdout.split(b"\0")[:-1] or [b""]
+    if done.status == 1 and tree:
+        names = ", ".join(one_line(shown(path)) for path in paths if path)
+        raise ConflictError(f"the branch and {target} changed the same lines of: {names}.")
+    if done.status != 0:
+        raise GitError(f"git merge-tree failed: {done.message}")
+    return tree.decode("ascii")

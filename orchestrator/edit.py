@@ -1,0 +1,105 @@
+"""Exact replacement in a file's bytes: pure, all or nothing, every other byte stays as it was."""
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+_SHOWN_LINES = 12
+_SHOWN_WIDTH = 200
+_COMPARED_LINES = 10_000
+"""Of a longer file only the first lines are searched for something similar: about 0.3 s."""
+_LINE_BREAK = rb"(?:\r\n|(?<!\r)\n)"
+
+
+@dataclass(frozen=True, slots=True)
+class EditProblem:
+    """Why nothing was replaced, told so that the next attempt can succeed."""
+
+    message: str
+
+
+def replace(text: bytes, old: str, new: str, all: bool = False) -> bytes | EditProblem:
+    r"""Replace the only occurrence of `old` by `new`, or every one with `all`.
+
+    A `\n` in `old` matches the file's own line break, LF or CRLF, and a `\n` in `new` becomes the
+    line break used at that place; texts that hold a `\r` are taken as they are.
+    """
+    if not old:
+        return EditProblem("The old text is empty; to fill a file use write_file.")
+    if old == new:
+        return EditProblem("The old and the new text are the same; nothing would change.")
+    literal = "\r" in old + new or b"\r\n" not in text
+    pattern = _pattern(old.encode(), literal)
+    found = len(list(islice(_places(pattern, text), 2)))
+    if found == 0:
+        return EditProblem(_not_found(text, old))
+    if found > 1 and not all:
+        return EditProblem(_several(pattern, text))
+    inserted = new.encode()
+    if literal or b"\n" not in inserted:
+        return pattern.sub(lambda _: inserted, text)
+    return pattern.sub(lambda at: inserted.replace(b"\n", _line_break(text, at.start())), text)
+
+
+def _pattern(old: bytes, literal: bool) -> re.Pattern[bytes]:
+    if literal:
+        return re.compile(re.escape(old))
+    return re.compile(_LINE_BREAK.join(map(re.escape, old.split(b"\n"))))
+
+
+def _places(pattern: re.Pattern[bytes], text: bytes) -> Iterator[int]:
+    """Yield where the pattern matches, overlapping ones too: `aa` is not unique in `aaa`."""
+    place = pattern.search(text)
+    while place:
+        yield place.start()
+        place = pattern.search(text, place.start() + 1)
+
+
+def _line_break(text: bytes, start: int) -> bytes:
+    """The line break that ends the line at `start`; at the last line, the one before it."""
+    end = text.find(b"\n", start)
+    if end < 0:
+        end = text.rfind(b"\n", 0, start)
+    return b"\r\n" if text[end - 1 : end] == b"\r" else b"\n"
+
+
+def _several(pattern: re.Pattern[bytes], text: bytes) -> str:
+    places = list(_places(pattern, text))
+    lines = [str(text.count(b"\n", 0, start) + 1) for start in places[:10]]
+    more = ", ..." if len(places) > 10 else ""
+    return (
+        f"The old text occurs {len(places)} times, at lines {', '.join(lines)}{more}; "
+        "add surrounding lines to make it unique, or set replace_all."
+    )
+
+
+def _not_found(text: bytes, old: str) -> str:
+    lines = text.decode("utf-8", "replace").split("\n", _COMPARED_LINES)[:_COMPARED_LINES]
+    nearest = _nearest([_clip(line) for line in lines], [_clip(line) for line in old.split("\n")])
+    advice = "The old text occurs 0 times; copy it exactly, with its indentation."
+    return f"{advice} Nearest lines:\n{nearest}" if nearest else advice
+
+
+def _clip(line: str) -> str:
+    return line.rstrip("\r")[:_SHOWN_WIDTH]
+
+
+def _nearest(lines: list[str], wanted: list[str]) -> str:
+    """Show, numbered, the lines most like the wanted ones; the longest of those finds them."""
+    probe = max(range(len(wanted)), key=lambda number: len(wanted[number].strip()))
+    stripped = [line.strip() for line in lines]
+    alike = difflib.get_close_matches(wanted[probe].strip(), sorted(set(stripped) - {""}))
+    starts = [max(0, n - probe) for n, line in enumerate(stripped) if line in alike]
+    if not starts:
+        return ""
+    size = min(len(wanted), _SHOWN_LINES)
+    target = "\n".join(wanted[:size])
+
+    def likeness(start: int) -> float:
+        return difflib.SequenceMatcher(None, target, "\n".join(lines[start : start + size])).ratio()
+
+    best = max(starts[:50], key=likeness)
+    shown = lines[best : best + size]
+    return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(shown, best + 1))

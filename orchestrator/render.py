@@ -1,0 +1,167 @@
+"""Events as the lines a person watches."""
+
+import json
+
+from orchestrator.events import (
+    AnyEvent,
+    Approved,
+    Changed,
+    CheckFinished,
+    Delivered,
+    FilesTouched,
+    Judged,
+    LeftOut,
+    Merged,
+    Output,
+    Prepared,
+    RunFinished,
+    RunStarted,
+    Text,
+    ToolFinished,
+    ToolStarted,
+    Turn,
+    Warned,
+    WorkerFinished,
+)
+from orchestrator.outcome import Finding, Verdict
+from orchestrator.screen import Ink, clean, clean_lines, cut
+
+WIDTH = 100
+"""Characters of a line; the rest of a longer one is in the journal and the artifacts."""
+
+_MOST_LINES = 12
+"""Of one answer or one failed result."""
+
+
+def lines(event: AnyEvent, ink: Ink) -> list[str]:
+    """What to show of an event; often nothing."""
+    match event:
+        case RunStarted():
+            return _started(event, ink)
+        case Prepared():
+            return _prepared(event, ink)
+        case Turn(text=text) if text.strip():
+            return [f"  {line}" for line in _some(text)]
+        case ToolStarted(step=step, tool=tool, arguments=arguments):
+            return [cut(f"{step:>3}  {clean(tool)} {one_line(arguments)}", WIDTH)]
+        case ToolFinished(error=True, result=result):
+            return [ink.red(f"     {line}") for line in _some(result)]
+        case Output(text=text):
+            return [ink.dim(f"     {cut(clean(text), WIDTH - 5)}")]
+        case Changed():
+            return _changed(event, ink)
+        case LeftOut(paths=paths):
+            return [ink.yellow(f"     not recorded: {_named(paths)}")]
+        case CheckFinished():
+            return _checked(event, ink)
+        case Warned(text=text):
+            return [ink.yellow(f"     {line}") for line in _some(text)]
+        case WorkerFinished(reason=reason, message=message):
+            return [f"worker stopped: {reason}", *_some(message)]
+        case Judged(verdict=verdict, findings=findings):
+            found = [f"     {finding(each, ink)}" for each in findings]
+            return [f"verdict {verdict_word(verdict, ink)}", *found]
+        case Delivered(branch=branch, commit=commit):
+            return [f"branch {branch} at {commit[:10]}"]
+        case Approved(by=by, tree=tree):
+            return [f"tree {tree[:10]} approved by {clean(by)}"]
+        case Merged(branch=branch, commit=commit):
+            return [f"merged into {clean(branch)} as {commit[:10]}"]
+        case RunFinished(outcome=outcome, seconds=seconds):
+            return [ink.bold(f"{outcome} after {seconds:.0f} s")]
+        case Text() | FilesTouched() | Turn() | ToolFinished():
+            return []
+
+
+def is_detail(event: AnyEvent) -> bool:
+    """Whether an event belongs to the one before it, rather than to a moment of its own."""
+    return isinstance(event, Output | Changed | LeftOut | ToolFinished)
+
+
+def one_line(arguments: str) -> str:
+    """A tool call's arguments, shortened: the first one whole, of the others what is short."""
+    try:
+        values = json.loads(arguments)
+    except ValueError:
+        return clean(arguments.replace("\n", " "))
+    if not isinstance(values, dict):
+        return clean(arguments)
+    first, *others = [(str(key), _shown(value)) for key, value in values.items()] or [("", "")]
+    named = [f"{key}={value}" for key, value in others if len(value) <= 30]
+    return clean(" ".join([first[1], *named]))
+
+
+def finding(found: Finding, ink: Ink) -> str:
+    """One finding: how bad, where, which rule, why."""
+    place = clean(found.path) + (f":{found.line}" if found.line else "")
+    reason = clean(found.reason)
+    return f"{verdict_word(found.verdict, ink)}  {place}  {clean(found.rule)}: {reason}"
+
+
+def verdict_word(verdict: Verdict, ink: Ink) -> str:
+    match verdict:
+        case Verdict.PASS:
+            return ink.green(verdict)
+        case Verdict.REVIEW:
+            return ink.yellow(verdict)
+        case Verdict.BLOCK:
+            return ink.red(verdict)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _started(event: RunStarted, ink: Ink) -> list[str]:
+    where = f"on {clean(event.repository)} at {event.base[:10]} with {clean(event.worker)}"
+    shown = [ink.bold(f"run {event.run}") + f" {where}"]
+    if event.dirty:
+        are = "is" if event.dirty == 1 else "are"
+        text = f"     {count(event.dirty, 'changed file')} {are} not in the base"
+        shown.append(ink.yellow(text))
+    return shown
+
+
+def _prepared(event: Prepared, ink: Ink) -> list[str]:
+    how = "was ready" if event.cached else f"prepared in {event.seconds:.1f} s"
+    shown = [f"image {event.image.removeprefix('sha256:')[:12]} {how}"]
+    if event.left:
+        shown.append(f"     set-up left: {_named(event.left)}")
+    if event.restored:
+        shown.append(ink.yellow(f"     set-up had changed: {_named(event.restored)} (put back)"))
+    return shown
+
+
+def _changed(event: Changed, ink: Ink) -> list[str]:
+    size = f"{count(event.files, 'file')} {ink.green(f'+{event.added}')}"
+    shown = [f"     {event.commit[:10]} {size} {ink.red(f'-{event.removed}')}"]
+    return shown + [f"     {finding(each, ink)}" for each in event.findings]
+
+
+def _checked(event: CheckFinished, ink: Ink) -> list[str]:
+    word = ink.green("passed") if event.passed else ink.red(f"failed ({event.status})")
+    where = {"base": " on the base", "proof": " in a fresh container"}.get(event.stage, "")
+    shown = [f"check {clean(event.command)} {word}{where}, {event.seconds:.1f} s"]
+    if event.passed or event.stage == "base":
+        return shown
+    return shown + [ink.dim(f"     {line}") for line in _some(event.tail)]
+
+
+def _some(text: str) -> list[str]:
+    """The first lines of a text, clean and cut."""
+    if not text.strip():
+        return []
+    found = [cut(line, WIDTH) for line in clean_lines(text.strip())]
+    left = len(found) - _MOST_LINES
+    return found if left <= 0 else [*found[:_MOST_LINES], f"… {count(left, 'more line')}"]
+
+
+def _named(paths: tuple[str, ...]) -> str:
+    some = ", ".join(clean(path) for path in paths[:5])
+    return some if len(paths) <= 5 else f"{some} and {len(paths) - 5} more"
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.strip().replace("\n", " ")

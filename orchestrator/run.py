@@ -1,0 +1,190 @@
+"""Carrying out a task, from a base commit to a judged branch."""
+
+import time
+from contextlib import closing
+from dataclasses import replace
+
+from orchestrator import settings
+from orchestrator.attempt import Attempt, Watch
+from orchestrator.changes import Changes
+from orchestrator.delivery import publish
+from orchestrator.events import AnyEvent, FilesTouched, Judged, Output, Prepared, RunStarted
+from orchestrator.journal import Journal
+from orchestrator.models.model import Model
+from orchestrator.outcome import Verdict, worst
+from orchestrator.quarantine import Note, Quarantine
+from orchestrator.record import Record
+from orchestrator.records import Records
+from orchestrator.repository import Base, Repository
+from orchestrator.task import Task
+from orchestrator.verify import Subject, verify
+from orchestrator.workers import hire
+from sandbox import Engine, Line, Source, connect, open_box, prepare
+from sandbox.box import Box
+from sandbox.images import BASE_IMAGE
+from sandbox.sweep import sweep
+
+
+def run(
+    task: Task, repository: Repository, records: Records, model: Model | None, watch: Watch
+) -> Record:
+    """Carry out a task and return its finished record; `watch` is told every event.
+
+    Whatever goes wrong after the start is in the record's outcome, with all changes made before.
+    Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
+    """
+    started = time.monotonic()
+    base = repository.resolve(task.base)
+    policy = settings.read(repository.read(base.commit, settings.FILE)).guardrails
+    pack = repository.pack(base, records.home / "packs")
+    with (
+        closing(connect()) as engine,
+        records.begin(
+            task,
+            repository=repository.name,
+            git_dir=repository.place.common_dir,
+            base=base.commit,
+            base_tree=base.tree,
+        ) as held,
+        Journal(held.folder.journal) as journal,
+    ):
+        sweep(engine)
+        attempt = Attempt(held, journal, watch)
+        attempt.tell(_started(attempt, task, repository, base))
+        quarantine = Quarantine.create(held.folder.quarantine, pack, base)
+        changes = Changes.of(quarantine, policy, base)
+        with attempt.gathering():
+            _prepare(attempt, engine, task, Source(base.commit, base.tree, pack))
+            _prove_base(attempt, engine, task, base)
+            with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
+                _work(attempt, task, model, box, changes)
+                _close_the_record(attempt, box, changes)
+        _judge(attempt, changes)
+        with attempt.gathering():
+            _prove(attempt, engine, task, changes)
+        _deliver(attempt, repository, changes)
+        return attempt.finish(time.monotonic() - started)
+
+
+def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -> AnyEvent:
+    return RunStarted(
+        run=attempt.id,
+        repository=repository.name,
+        base=base.commit,
+        worker=task.worker,
+        prompt=task.prompt,
+        dirty=repository.dirty(),
+    )
+
+
+def _prepare(attempt: Attempt, engine: Engine, task: Task, source: Source) -> None:
+    def show(line: Line) -> None:
+        attempt.tell(Output(stream=line.stream, text=line.text, stage="setup"))
+
+    prepared = prepare(
+        engine,
+        task.image or BASE_IMAGE,
+        source,
+        setup=task.setup,
+        network=task.setup_network,
+        on_line=show,
+    )
+    attempt.tell(
+        Prepared(
+            image=prepared.image,
+            cached=prepared.cached,
+            seconds=prepared.seconds,
+            left=prepared.left,
+            restored=prepared.restored,
+        )
+    )
+    attempt.image = prepared.image
+
+
+def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> None:
+    """Show what the checks say before anything is changed: red is what the task may be about."""
+    subject = Subject(attempt.image, base.tree)
+    checks = verify(engine, subject, task.checks, task.box, attempt.id, "base")
+    attempt.tell_evidence(base.tree, checks)
+
+
+def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: Changes) -> None:
+    artifacts = attempt.held.folder.artifacts
+    artifacts.mkdir(exist_ok=True)
+    worker = hire(task, model, artifacts)
+    # From here on, what is in the box is on record only once a full look at it says so.
+    attempt.facts = replace(attempt.facts, rehash_equal=None)
+    try:
+        with closing(worker.work(task, box)) as events:
+            for event in events:
+                attempt.tell(event)
+                if isinstance(event, FilesTouched):
+                    attempt.tell_all(changes.record(box, _note(attempt, event)))
+    except KeyboardInterrupt:
+        attempt.facts = replace(attempt.facts, cancelled=True)
+
+
+def _close_the_record(attempt: Attempt, box: Box, changes: Changes) -> None:
+    """Stop all that still runs in the box, record what it left, and prove the record complete."""
+    box.sweep()
+    last = FilesTouched(step=attempt.totals.turns, tool="background")
+    attempt.tell_all(changes.record(box, _note(attempt, last)))
+    attempt.facts = replace(
+        attempt.facts,
+        left_out=changes.left_out,
+        changed=changes.tree != changes.base.tree,
+        rehash_equal=box.rehash() == changes.tree,
+    )
+
+
+def _judge(attempt: Attempt, changes: Changes) -> None:
+    findings = changes.judge(changes.base.commit, changes.tip)
+    verdict = worst(findings)
+    attempt.facts = replace(
+        attempt.facts, verdict=verdict, changed=changes.tree != changes.base.tree
+    )
+    tip = changes.tip if changes.count else ""
+    attempt.held.update(tip=tip, tree=changes.tree, verdict=verdict, findings=findings)
+    attempt.tell(Judged(verdict=verdict, findings=findings))
+
+
+def _prove(attempt: Attempt, engine: Engine, task: Task, changes: Changes) -> None:
+    """Run the checks once more, in a fresh container on the recorded tree."""
+    if attempt.facts.stop not in ("complete", "gate") or attempt.facts.cancelled:
+        return
+    if changes.tree == changes.base.tree:  # it was proved before the work began
+        (evidence,) = attempt.held.record.evidence
+        attempt.facts = replace(attempt.facts, proof=evidence.proof)
+        return
+    # Until they have run, they are missing: an error below must not look like "nothing to prove".
+    attempt.facts = replace(attempt.facts, proof="missing" if task.checks else "none")
+    pack = attempt.held.folder.path / "proof.pack"
+    changes.quarantine.pack(changes.tree, changes.base.tree, pack)
+    subject = Subject(attempt.image, changes.tree, pack)
+    checks = verify(engine, subject, task.checks, task.box, attempt.id, "proof")
+    evidence = attempt.tell_evidence(changes.tree, checks)
+    attempt.facts = replace(attempt.facts, proof=evidence.proof)
+    pack.unlink()
+
+
+def _deliver(attempt: Attempt, repository: Repository, changes: Changes) -> None:
+    """Publish what may be seen. What is blocked stays in quarantine, where `diff` shows it."""
+    if not attempt.facts.changed or attempt.facts.verdict is Verdict.BLOCK:
+        return
+    whole = FilesTouched(step=attempt.totals.turns, tool="all changes as one")
+    squash = _note(attempt, whole) if changes.tainted else None
+    delivered = publish(repository, changes.quarantine, attempt.id, changes.tip, squash)
+    attempt.held.update(branch=delivered.branch, tip=delivered.commit)
+    attempt.tell(delivered)
+
+
+def _note(attempt: Attempt, touched: FilesTouched) -> Note:
+    task = attempt.held.record.task
+    return Note(
+        subject=attempt.subject(touched),
+        run=attempt.id,
+        step=touched.step,
+        tool=touched.tool,
+        worker=task.worker,
+        model=attempt.totals.model,
+    )

@@ -1,0 +1,219 @@
+"""`.orchestrator.toml` of the base commit, and how flags and defaults meet it in a Task."""
+
+import math
+import re
+import shlex
+from dataclasses import dataclass, replace
+
+from msgspec import Struct, field
+
+from orchestrator import toml_file
+from orchestrator.errors import SettingsError, UsageError
+from orchestrator.task import MAX_TURNS, Limits, Task, WorkerKind
+from sandbox.limits import Limits as BoxLimits
+
+FILE = ".orchestrator.toml"
+
+_LONGEST_RUN = 7 * 86_400.0
+_SMALLEST_MEMORY = 64 << 20
+_AFTER_WORK = 3600.0
+"""Seconds a container outlives the work in it, so that the record can still be taken from it."""
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+class Policy(Struct, frozen=True):
+    """The `[guardrails]` table: what this repository adds to the built-in rules."""
+
+    protected: tuple[str, ...] = ()
+    """Globs of further paths no run may touch."""
+    review: tuple[str, ...] = ()
+    """Globs of further paths a person has to look at."""
+    allow: tuple[str, ...] = ()
+    """Globs of paths that the built-in lists of paths leave alone."""
+    made_up_secrets: tuple[str, ...] = ()
+    """Globs of files whose secrets are inventions, such as test fixtures: review, not block."""
+    max_files: int = 100
+    max_lines: int = 5000
+    """Added and removed lines together."""
+    max_blob_bytes: int = 1 << 20
+
+    def __post_init__(self) -> None:
+        for glob in (*self.protected, *self.review, *self.allow, *self.made_up_secrets):
+            _check_glob(glob)
+        for name in ("max_files", "max_lines", "max_blob_bytes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1")
+
+
+class SandboxSettings(Struct, frozen=True):
+    """The `[sandbox]` table: how much of the machine a run may use."""
+
+    memory: str = "4g"
+    cpus: float = 2.0
+    pids: int = 1024
+
+    def __post_init__(self) -> None:
+        if size(self.memory) < _SMALLEST_MEMORY:
+            raise ValueError('memory must be at least "64m"')
+        if not 0.1 <= self.cpus <= 1024:
+            raise ValueError("cpus must be between 0.1 and 1024")
+        if not 16 <= self.pids <= 1 << 22:
+            raise ValueError("pids must be between 16 and 4194304")
+
+
+class Settings(Struct, frozen=True):
+    """What a repository says about runs on it."""
+
+    image: str = ""
+    setup: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    setup_network: bool = False
+    model: str = ""
+    limits: Limits = field(default_factory=Limits)
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    guardrails: Policy = field(default_factory=Policy)
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What was asked on the command line; `None` and empty mean: not said."""
+
+    base: str = "HEAD"
+    worker: WorkerKind | None = None
+    command: tuple[str, ...] = ()
+    model: str | None = None
+    image: str | None = None
+    setup: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    setup_network: bool | None = None
+    turns: int | None = None
+    cost: float | None = None
+    """US dollars."""
+    seconds: float | None = None
+    input_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A complete task, and what the person who asked should know about it."""
+
+    task: Task
+    warnings: tuple[str, ...] = ()
+
+
+def read(data: bytes | None) -> Settings:
+    """Read the policy file as the base commit has it; `None` stands for a base without one.
+
+    Raises SettingsError that names the line or the key.
+    """
+    if data is None:
+        return Settings()
+    settings = toml_file.load(FILE, data, Settings)
+    try:
+        _check(settings.limits, settings.model, (*settings.setup, *settings.checks))
+    except ValueError as error:
+        raise SettingsError(f"{FILE}: {error}.") from None
+    return settings
+
+
+def task(repository: str, prompt: str, settings: Settings, flags: Flags | None = None) -> Planned:
+    """Merge flags over settings over defaults; a list given as flags replaces the file's list.
+
+    Raises UsageError for an empty task, a worker without its command, or a number out of range.
+    """
+    flags = flags or Flags()
+    worker = flags.worker or ("command" if flags.command else "agent")
+    _check_worker(worker, flags.command)
+    prompt = prompt.strip() or shlex.join(flags.command)
+    if not prompt:
+        raise UsageError("The task is empty: say in a sentence what should change.")
+    asked = _limits(settings.limits, flags)
+    model = settings.model if flags.model is None else flags.model
+    setup, checks = flags.setup or settings.setup, flags.checks or settings.checks
+    try:
+        _check(asked, model, (*setup, *checks))
+    except ValueError as error:
+        raise UsageError(f"{error}.") from None
+    network = settings.setup_network if flags.setup_network is None else flags.setup_network
+    limits = replace(asked, turns=min(asked.turns, MAX_TURNS))
+    return Planned(
+        task=Task(
+            repository=repository,
+            prompt=prompt,
+            base=flags.base,
+            worker=worker,
+            command=flags.command,
+            model=model,
+            image=settings.image if flags.image is None else flags.image,
+            setup=setup,
+            setup_network=network,
+            checks=checks,
+            limits=limits,
+            box=_box(settings.sandbox, limits),
+        ),
+        warnings=_clamped(asked),
+    )
+
+
+def size(text: str) -> int:
+    """Bytes of a size such as `512m` or `4g`; powers of 1024, as Docker reads them.
+
+    Raises ValueError for anything else.
+    """
+    match = re.fullmatch(r"(\d{1,15})\s*([kmg]?)(?:i?b)?", text.strip().lower(), re.ASCII)
+    if match is None:
+        raise ValueError(f'{text!r} is not a size: write it like "512m" or "4g"')
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def _check_glob(glob: str) -> None:
+    if not glob.strip("/ "):
+        raise ValueError("a glob must not be empty")
+    if glob.startswith("!"):
+        raise ValueError(f"{glob!r}: exceptions are written in `allow`, without the `!`")
+
+
+def _check(limits: Limits, model: str, commands: tuple[str, ...]) -> None:
+    """Raise ValueError for what neither the file nor a flag may say."""
+    for name in ("turns", "input_tokens", "output_tokens"):
+        if getattr(limits, name) < 1:
+            raise ValueError(f"{name} must be at least 1, not {getattr(limits, name)}")
+    if limits.cost is not None and not (limits.cost > 0 and math.isfinite(limits.cost)):
+        raise ValueError(f"cost must be more than 0 dollars, not {limits.cost:g}")
+    if not 1 <= limits.seconds <= _LONGEST_RUN:
+        raise ValueError(f"seconds must be between 1 and 604800, not {limits.seconds:g}")
+    if model and not all(model.partition(":")):
+        raise ValueError(f"model must be written as provider:name, not {model!r}")
+    if not all(command.strip() for command in commands):
+        raise ValueError("a set-up or check command is empty, leave it out")
+
+
+def _check_worker(worker: WorkerKind, command: tuple[str, ...]) -> None:
+    if worker == "command" and not command:
+        raise UsageError("The command worker needs a command: put it after `--`.")
+    if worker == "agent" and command:
+        raise UsageError(
+            "The agent takes no command: say `--worker command`, or drop what is after `--`."
+        )
+
+
+def _limits(limits: Limits, flags: Flags) -> Limits:
+    return Limits(
+        turns=limits.turns if flags.turns is None else flags.turns,
+        input_tokens=limits.input_tokens if flags.input_tokens is None else flags.input_tokens,
+        output_tokens=limits.output_tokens,
+        cost=limits.cost if flags.cost is None else flags.cost,
+        seconds=limits.seconds if flags.seconds is None else flags.seconds,
+    )
+
+
+def _clamped(limits: Limits) -> tuple[str, ...]:
+    if limits.turns <= MAX_TURNS:
+        return ()
+    return (f"{limits.turns} turns were asked for; no run takes more than {MAX_TURNS}.",)
+
+
+def _box(settings: SandboxSettings, limits: Limits) -> BoxLimits:
+    box = BoxLimits(memory=size(settings.memory), cpus=settings.cpus, pids=settings.pids)
+    return replace(box, seconds=max(box.seconds, limits.seconds + _AFTER_WORK))

@@ -1,0 +1,128 @@
+"""A run as a person reads it afterwards: how it ended, on what grounds, and what to type next."""
+
+from collections.abc import Iterable
+
+from orchestrator.events import Changed
+from orchestrator.journal import Entry
+from orchestrator.outcome import Outcome, Verdict
+from orchestrator.record import Record
+from orchestrator.render import count, finding, verdict_word
+from orchestrator.screen import Ink, clean, clean_lines, columns, cut
+
+_RESULTS = {None: "-", True: "green", False: "red"}
+
+
+def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
+    """The whole account of a run; the entries are those of its journal."""
+    changes = sum(isinstance(entry.event, Changed) for entry in entries)
+    rows = [
+        ("run", record.id),
+        ("task", cut(clean(record.task.prompt.partition("\n")[0]), 80)),
+        ("repository", f"{clean(record.task.repository)} at {record.base[:10]}"),
+        ("branch", _branch(record, changes)),
+        ("verdict", _verdict(record, ink)),
+        ("spent", _spent(record)),
+    ]
+    shown = [f"  {name:<11} {value}" for name, value in rows if value]
+    shown += [f"  {'':<11} {finding(each, ink)}" for each in record.findings]
+    return [headline(record, ink), *shown, *_checks(record), *_next(record)]
+
+
+def headline(record: Record, ink: Ink) -> str:
+    """The state or the outcome, with one sentence."""
+    word = clean(state_word(record))
+    match record.outcome:
+        case Outcome.DONE | Outcome.NO_CHANGE:
+            word = ink.green(word)
+        case None | Outcome.NEEDS_REVIEW:
+            word = ink.yellow(word)
+        case _:
+            word = ink.red(word)
+    message = cut(" ".join(clean_lines(record.message)).strip(), 200)
+    return f"{ink.bold(word)}: {message}" if message else ink.bold(word)
+
+
+def state_word(record: Record) -> str:
+    """`running`, `interrupted`, or the outcome."""
+    state = record.shown_state
+    return str(record.outcome) if state == "finished" and record.outcome else state
+
+
+def progress_word(record: Record) -> str:
+    """The state, or what a person made of the run since."""
+    if record.discarded:
+        return "discarded"
+    return "merged" if record.merged else state_word(record)
+
+
+def short(record: Record) -> str:
+    """The part of the id that is typed."""
+    return record.id.rpartition("-")[2]
+
+
+def money(cost: float | None) -> str:
+    """US dollars; an unknown price is not zero."""
+    return "cost unknown" if cost is None else f"${cost:.4f}"
+
+
+def _branch(record: Record, changes: int) -> str:
+    if not record.branch:
+        return f"not published, {count(changes, 'commit')}" if changes else ""
+    state = ""
+    if record.discarded:
+        state = ", discarded"
+    elif record.merged:
+        state = f", merged as {record.merged[:10]}"
+    return f"{record.branch} ({count(changes, 'commit')}{state})"
+
+
+def _verdict(record: Record, ink: Ink) -> str:
+    if record.verdict is None:
+        return ""
+    by = ", ".join(clean(each.by) for each in record.approvals if each.tree == record.tree)
+    return verdict_word(record.verdict, ink) + (f", approved by {by}" if by else "")
+
+
+def _spent(record: Record) -> str:
+    spent = [f"{record.seconds:.0f} s"]
+    if record.turns:
+        tokens = f"{record.input_tokens:,} tokens in, {record.output_tokens:,} out"
+        spent += [count(record.turns, "turn"), tokens, money(record.cost)]
+    return ", ".join(spent)
+
+
+def _checks(record: Record) -> list[str]:
+    """Each check, as it was on the base and as it is on the recorded tree."""
+    base = _results(record, record.base_tree)
+    proof = _results(record, record.tree)
+    if not base and not proof:
+        return []
+    rows = [("checks", "base", "proof")]
+    rows += [
+        (cut(clean(each), 60), _RESULTS[base.get(each)], _RESULTS[proof.get(each)])
+        for each in {**base, **proof}
+    ]
+    return [f"  {line}" for line in columns(rows)]
+
+
+def _results(record: Record, tree: str) -> dict[str, bool]:
+    """What the checks showed on one tree, by their commands."""
+    shown = (check for each in record.evidence if each.tree == tree for check in each.checks)
+    return {check.command: check.passed for check in shown}
+
+
+def _next(record: Record) -> list[str]:
+    """The commands that make sense now."""
+    if record.shown_state == "running":
+        verbs = ["log --follow"]
+    elif record.discarded or record.tip in ("", record.base):
+        verbs = ["log --journal"]
+    elif record.merged:
+        verbs = ["diff"]
+    elif record.verdict == Verdict.REVIEW and not record.approved:
+        verbs = ["diff", "approve", "discard"]
+    elif record.verdict == Verdict.BLOCK or not record.branch:
+        verbs = ["diff", "discard"]
+    else:
+        verbs = ["diff", "merge", "discard"]
+    return ["next:", *(f"  orchestrator {verb} {short(record)}" for verb in verbs)]

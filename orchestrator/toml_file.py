@@ -1,0 +1,75 @@
+"""A TOML file out of a repository that nobody has judged yet, as a typed value."""
+
+import dataclasses
+import difflib
+import tomllib
+from typing import Any, TypeVar
+
+import msgspec
+
+from orchestrator.errors import SettingsError
+
+LARGEST = 64 << 10
+"""Bytes a file may have."""
+
+Value = TypeVar("Value")
+
+
+def load(name: str, data: bytes, kind: type[Value]) -> Value:
+    """Read `data`, the content of the file `name`, as a `kind`: a struct or a dataclass.
+
+    Raises SettingsError that names the file and the line or the key.
+    """
+    try:
+        table = _parse(data)
+        _refuse_unknown(table, kind, "")
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as error:
+        raise SettingsError(f"{name}: {_in_toml_words(str(error))}.") from None
+    except SettingsError as error:
+        raise SettingsError(f"{name}: {error}.") from None
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    if len(data) > LARGEST:
+        raise SettingsError(f"the file is larger than {LARGEST >> 10} KiB, shorten it")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SettingsError(f"line {line} is not UTF-8, save the file as UTF-8") from None
+    try:
+        return tomllib.loads(text)
+    except RecursionError:  # a few thousand nested brackets
+        raise SettingsError("values are nested too deeply, flatten them") from None
+    except ValueError as error:  # TOMLDecodeError is one, and so is an integer of 5,000 digits
+        last = f"at line {text.rstrip().count(chr(10)) + 1}"
+        reason = str(error).replace("at end of document", last)
+        raise SettingsError(f"this is not valid TOML: {reason}") from None
+
+
+def _refuse_unknown(table: dict[str, Any], kind: object, prefix: str) -> None:
+    """Refuse misspelt keys: with no effect and no word, they make a policy look stricter."""
+    known = _fields(kind)
+    for key, value in table.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=2)
+            hint = f"nearest: {' or '.join(near)}" if near else "known: " + ", ".join(known)
+            raise SettingsError(f"there is no setting {prefix + key!r} ({hint})")
+        if isinstance(value, dict) and _fields(known[key]):
+            _refuse_unknown(value, known[key], f"{prefix}{key}.")
+
+
+def _fields(kind: object) -> dict[str, object]:
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return {field.name: field.type for field in msgspec.structs.fields(kind)}
+    if dataclasses.is_dataclass(kind):
+        return {field.name: field.type for field in dataclasses.fields(kind)}
+    return {}
+
+
+def _in_toml_words(message: str) -> str:
+    """Turn "Expected `array`, got `str` - at `$.x`" into "x: expected array, got string"."""
+    text, _, where = message.partition(" - at `$.")
+    text = text.replace("`", "").replace("object", "table").replace("str", "string")
+    return f"{where.rstrip('`')}: {text[0].lower()}{text[1:]}" if where else text

@@ -1,0 +1,121 @@
+"""A tool: a function the model may call, with its schema read off its signature and docstring."""
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from orchestrator.models.model import ToolCall, ToolResult, ToolSchema
+from orchestrator.tools.excerpt import Excerpt
+from orchestrator.tools.parameters import (
+    ArgumentsError,
+    Parameter,
+    derive,
+    json_schema,
+    parse,
+    well_formed,
+)
+from sandbox.box import Box
+from sandbox.errors import DiskFullError, SandboxError
+from sandbox.files import FileError
+from sandbox.stream import Line
+
+Category = Literal["read", "write", "execute"]
+OUTPUT_LIMIT = 30_000
+"""Characters of one result, unless a tool has its own limit."""
+
+
+class ToolError(Exception):
+    """The tool could not do what was asked; the message is meant for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a call may use besides its arguments."""
+
+    box: Box
+    artifacts: Path
+    """A folder on the host for texts that are too long for the model; the sandbox cannot see it."""
+    label: str
+    """Unique in the run; names this call's artifact."""
+    until: float
+    """`time.monotonic()` at which the run's time is up."""
+    output: Callable[[Line], None]
+    """Shows a line of a running command at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function with what a model has to know to call it."""
+
+    function: Callable[..., str]
+    category: Category
+    description: str
+    parameters: tuple[Parameter, ...]
+    limit: int = OUTPUT_LIMIT
+    final: bool = False
+    """True when a successful call says that the work is finished."""
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def schema(self) -> ToolSchema:
+        return ToolSchema(self.name, self.description, json_schema(self.parameters))
+
+
+def tool(
+    function: Callable[..., str],
+    category: Category,
+    *,
+    limit: int = OUTPUT_LIMIT,
+    final: bool = False,
+) -> Tool:
+    """Make a tool of a function `(context, **arguments) -> text` that raises ToolError.
+
+    The docstring's `Args:` section describes every argument, one `name: text` each; what stands
+    before it describes the tool. Raises TypeError when signature and docstring do not fit.
+    """
+    description, _, arguments = (inspect.getdoc(function) or "").partition("\n\nArgs:\n")
+    described = {
+        name: " ".join(text.split())
+        for name, text in re.findall(r"^    (\w+): (.*(?:\n     +.*)*)", arguments, re.MULTILINE)
+    }
+    parameters = derive(function, described)
+    return Tool(function, category, description, parameters, limit, final)
+
+
+def use(used: Tool, call: ToolCall, context: Context) -> ToolResult:
+    """Carry out one call; whatever goes wrong is a result, only a SandboxError is raised."""
+    try:
+        result = _tried(used, call, context)
+        return replace(result, text=_bounded(used, well_formed(result.text), context))
+    except OSError as trouble:
+        # A tool touches the host only to keep artifacts.
+        raise DiskFullError(f"Output cannot be kept: {trouble}; free some space.") from trouble
+
+
+def _tried(used: Tool, call: ToolCall, context: Context) -> ToolResult:
+    try:
+        arguments = parse(used.parameters, call.arguments)
+        return ToolResult(call.id, used.function(context, **arguments))
+    except (SandboxError, OSError):
+        raise
+    except (ArgumentsError, ToolError, FileError) as problem:
+        return ToolResult(call.id, str(problem), error=True)
+    except Exception as defect:
+        # A defect of ours costs this one call, not the work done so far.
+        return ToolResult(call.id, f"{used.name} failed inside: {defect!r}", error=True)
+
+
+def _bounded(used: Tool, text: str, context: Context) -> str:
+    if len(text) <= used.limit:
+        return text or "(no output)"
+    excerpt = Excerpt(used.limit)
+    excerpt.add(text)
+    artifact = context.artifacts / f"{context.label}.txt"
+    artifact.write_text(text, encoding="utf-8", newline="")
+    return excerpt.text(artifact.name)

@@ -1,0 +1,44 @@
+"""Evidence: what checks show in a fresh container, on one recorded tree and no other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from orchestrator.check import check
+from orchestrator.events import CheckFinished, Output
+from sandbox import Engine, Limits, open_box
+
+Stage = Literal["base", "proof"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is to be proved: one tree, in one prepared image."""
+
+    image: str
+    tree: str
+    pack: Path | None = None
+    """Brings `tree` into the image; None when the image holds it already (the base)."""
+
+
+def verify(
+    engine: Engine,
+    subject: Subject,
+    checks: tuple[str, ...],
+    limits: Limits,
+    run: str,
+    stage: Stage,
+) -> Iterator[Output | CheckFinished]:
+    """Run every check in one fresh container on exactly `subject.tree`.
+
+    A check's status comes from the engine, not from anything inside the container. Raises
+    `sandbox.errors.SandboxError` when the container fails, which says nothing about the tree.
+    """
+    if not checks:
+        return
+    with open_box(engine, subject.image, limits, run=run, purpose="proof") as box:
+        if subject.pack is not None:
+            box.reset(subject.pack, subject.tree)
+        for command in checks:
+            yield from check(box, command, stage, seconds=limits.seconds, reap=False)

@@ -1,0 +1,39 @@
+"""What of ours is on the engine: images, and which prepared ones nobody needs any more."""
+
+from datetime import datetime
+
+from docker.errors import APIError, ImageNotFound
+
+from sandbox.engine import Engine
+from sandbox.images import PREPARED
+
+
+def present(engine: Engine, image: str) -> bool:
+    """Whether the engine has an image of this name."""
+    try:
+        engine.client.images.get(image)
+    except ImageNotFound:
+        return False
+    return True
+
+
+def old_images(engine: Engine, before: float) -> tuple[str, ...]:
+    """Names of the prepared images that were made before a Unix time, in seconds."""
+    names = []
+    for image in engine.client.images.list(PREPARED):
+        if datetime.fromisoformat(image.attrs["Created"]).timestamp() < before:
+            names += image.tags
+    return tuple(sorted(names))
+
+
+def remove(engine: Engine, image: str) -> bool:
+    """Remove an image; False when a container uses it, or somebody removed it before."""
+    try:
+        engine.client.images.remove(image)
+    except ImageNotFound:
+        return False
+    except APIError as error:
+        if error.status_code == 409:
+            return False
+        raise
+    return True

@@ -1,0 +1,90 @@
+"""Approving, merging and discarding, and what stands in the way."""
+
+import pytest
+
+from orchestrator.events import Approved, Merged
+from orchestrator.journal import read
+from orchestrator.records import Records
+from tests.cli.conftest import git
+
+
+@pytest.fixture
+def odd(repository, orchestrator) -> str:
+    """A run that needs a review."""
+    git("branch", "release")
+    return orchestrator("run", "--json", "--", "ln", "-s", "sums.py", "link").json["id"]
+
+
+@pytest.fixture
+def blocked(repository, orchestrator) -> str:
+    command = "mkdir .github; echo x > .github/CODEOWNERS"
+    return orchestrator("run", "--json", "--", "sh", "-c", command).json["id"]
+
+
+def test_a_passed_change_is_merged(mended, orchestrator, home):
+    git("branch", "release")
+    said = orchestrator("merge", "--into", "release", "--json")
+    merged = git("rev-parse", "release")
+    assert said.json == {"run": mended, "branch": "release", "commit": merged}
+    assert git("rev-parse", "release^2") == git("rev-parse", f"agent/{mended}")
+    record = Records(home).load(mended)
+    journal = [entry.event for entry in read(Records(home).folder(mended).journal)]
+    assert (record.merged, journal[-1]) == (merged, Merged(branch="release", commit=merged))
+
+
+def test_files_in_use_are_left_to_their_owner(mended, orchestrator):
+    said = orchestrator("merge")
+    assert said.code == 2
+    assert f"merge --no-ff agent/{mended}`" in said.err
+    assert git("status", "--porcelain") == ""
+
+
+def test_a_review_comes_before_merging(odd, orchestrator, home):
+    assert orchestrator("merge", "--into", "release").code == 4
+    said = orchestrator("approve", "--json")
+    record = Records(home).load(odd)
+    assert said.json == {"run": odd, "tree": record.tree, "by": "Ada"}
+    assert record.approved
+    journal = [entry.event for entry in read(Records(home).folder(odd).journal)]
+    assert journal[-1] == Approved(tree=record.tree, by="Ada")
+    assert orchestrator("merge", "--into", "release").code == 0
+
+
+def test_an_approval_of_another_tree_does_not_count(odd, orchestrator, home):
+    orchestrator("approve", "--by", "Grace")
+    with Records(home).hold(odd) as held:
+        held.update(tree="0" * 40)
+    assert orchestrator("merge", "--into", "release").code == 4
+
+
+def test_a_block_is_lifted_by_nobody(blocked, orchestrator):
+    assert orchestrator("merge").code == 3
+    said = orchestrator("approve")
+    assert said.code == 3
+    assert said.err == (
+        f"error: Run {blocked} is blocked, which no approval lifts:"
+        f" `orchestrator show {blocked[-5:]}` says why.\n"
+    )
+
+
+def test_a_discarded_branch_is_gone_and_its_patch_stays(mended, orchestrator, home):
+    branch = f"agent/{mended}"
+    said = orchestrator("discard", "--json")
+    assert said.json == {"run": mended, "branch": branch, "removed": True}
+    assert git("for-each-ref", "refs/heads/agent") == ""
+    assert orchestrator("diff").out != b""
+    assert orchestrator("merge").err == f"error: Run {mended} was discarded.\n"
+    assert orchestrator("list").text.splitlines()[1].split()[3] == "discarded"
+
+
+def test_a_run_without_a_change_has_nothing_to_merge(repository, orchestrator):
+    run = orchestrator("run", "--json", "--", "true").json["id"]
+    said = orchestrator("merge")
+    assert (said.code, f"Run {run} has no branch" in said.err) == (2, True)
+
+
+def test_a_run_at_work_is_left_alone(mended, orchestrator, home):
+    with Records(home).hold(mended):
+        for verb in ("merge", "discard", "approve"):
+            said = orchestrator(verb)
+            assert (said.code, f"Run {mended} is in use" in said.err) == (2, True)

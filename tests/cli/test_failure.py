@@ -1,0 +1,108 @@
+"""Every error is one sentence and one exit code."""
+
+import errno
+import inspect
+from pathlib import Path
+
+import click
+import pytest
+
+import sandbox.errors
+from orchestrator import errors
+from orchestrator.cli import failure
+from orchestrator.cli.failure import Failure, described
+
+CODES = {
+    "OrchestratorError": 1,
+    "UsageError": 2,
+    "SettingsError": 2,
+    "RepositoryError": 2,
+    "RecordError": 2,
+    "BlockedError": 3,
+    "ApprovalError": 4,
+    "GitError": 1,
+    "ConflictError": 1,
+    "QuarantineError": 1,
+    "ModelError": 1,
+    "ModelAuthError": 1,
+    "RateLimitedError": 1,
+    "ModelRefusedError": 1,
+    "ScriptError": 1,
+    "SandboxError": 1,
+    "EngineError": 1,
+    "ImageError": 1,
+    "SetupError": 1,
+    "SandboxLostError": 1,
+    "DiskFullError": 1,
+    "CrossingError": 1,
+}
+
+
+def ours() -> dict[str, type[Exception]]:
+    modules = (errors, sandbox.errors)
+    members = [member for module in modules for member in vars(module).values()]
+    return {each.__name__: each for each in members if inspect.isclass(each)}
+
+
+def test_every_error_of_ours_has_its_exit_code():
+    assert {name: described(kind("Why.")) for name, kind in ours().items()} == {
+        name: Failure(code, "Why.") for name, code in CODES.items()
+    }
+
+
+@pytest.mark.parametrize("kind", [errors, sandbox.errors])
+def test_the_drawn_tree_names_every_error(kind):
+    defined = {name for name, member in ours().items() if member.__module__ == kind.__name__}
+    assert {name for name in defined if name not in kind.__doc__} == set()
+
+
+def test_what_set_up_printed_is_shown():
+    error = sandbox.errors.SetupError("Set-up failed.", "line 1\nline 2")
+    assert described(error) == Failure(1, "Set-up failed.", "line 1\nline 2")
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (KeyboardInterrupt(), Failure(130, "Stopped.")),
+        (click.Abort(), Failure(130, "Stopped.")),
+        (BrokenPipeError(), Failure(141)),
+        (SystemExit(3), Failure(3)),
+        (click.UsageError("No such option."), Failure(2, "No such option.")),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "/h/x"),
+            Failure(1, "The disk is full at /h/x: free some space and try again."),
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "/h/x"),
+            Failure(1, "Permission denied at /h/x: make it writable, or name another."),
+        ),
+        (ValueError("odd"), None),
+    ],
+)
+def test_other_errors_are_told_too(error, expected):
+    assert described(error) == expected
+
+
+def test_a_message_cannot_drive_the_terminal():
+    error = errors.GitError("git failed: \x1b]0;owned\x07bad\nsecond line")
+    assert described(error) == Failure(1, "git failed: bad second line")
+
+
+def test_a_bug_leaves_a_report_without_passwords(home: Path, capsys):
+    error = ValueError("cannot open https://ada:secret@example.org/r.git")
+    code = failure.end(error, ["run", "https://ada:secret@example.org/r.git"])
+    (report,) = (home / "logs").iterdir()
+    assert code == 1
+    assert capsys.readouterr().err == (
+        f"error: This is a bug (ValueError): please report it with {report}.\n"
+    )
+    text = report.read_text()
+    assert "arguments: 'run' 'https://***@example.org/r.git'" in text
+    assert "ValueError: cannot open https://***@example.org/r.git" in text
+
+
+def test_a_bug_without_a_place_for_its_report_is_printed(home: Path, capsys):
+    home.write_text("a file where the folder should be")
+    assert failure.end(ValueError("odd"), []) == 1
+    assert "ValueError: odd" in capsys.readouterr().err

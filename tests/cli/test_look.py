@@ -1,0 +1,125 @@
+"""Looking at runs: list, show, log, diff."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from orchestrator.journal import Journal
+from orchestrator.record import Owner
+from orchestrator.records import Records
+from orchestrator.task import Task
+from tests.cli.conftest import git
+
+
+def test_a_run_is_listed_shown_and_logged(mended, orchestrator):
+    head, row = orchestrator("list").text.splitlines()
+    assert head.split() == ["RUN", "BEGUN", "STATE", "VERDICT", "TASK"]
+    assert row.split()[0] == mended
+    assert row.endswith("done   pass     sed -i 's/a - b/a + b/' sums.py")
+    assert orchestrator("show").text.splitlines()[1] == f"  run         {mended}"
+    assert orchestrator("log").text.endswith("1 file +1 -1\n")
+
+
+def test_the_same_as_json(mended, orchestrator):
+    (listed,) = orchestrator("list", "--json").json
+    shown = orchestrator("show", mended[:10], "--json").json
+    assert listed == shown
+    assert (shown["state"], shown["outcome"], shown["approved"]) == ("finished", "done", False)
+    assert [each["checks"][0]["passed"] for each in shown["evidence"]] == [False, True]
+    (change,) = orchestrator("log", "--json").json
+    assert (change["kind"], change["commit"], change["files"]) == ("changed", shown["tip"], 1)
+
+
+def test_the_journal_is_one_object_a_line(mended, orchestrator):
+    lines = orchestrator("log", "--journal", "--json").text.splitlines()
+    events = [json.loads(line) for line in lines]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert (events[0]["kind"], events[-1]["kind"]) == ("run_started", "run_finished")
+
+
+def test_following_a_finished_run_ends(mended, orchestrator):
+    followed = orchestrator("log", "--follow")
+    assert followed.text.splitlines()[-1].endswith("done after " + followed.text.split()[-2] + " s")
+    assert followed.text == orchestrator("log", "--journal").text
+
+
+def test_a_patch_applied_gives_the_tree_of_the_branch(mended, orchestrator, repository):
+    patch = orchestrator("diff").out
+    subprocess.run(["git", "apply", "--check"], input=patch, check=True)
+    subprocess.run(["git", "apply", "--index"], input=patch, check=True)
+    assert git("write-tree") == git("rev-parse", f"agent/{mended}^{{tree}}")
+
+
+def test_a_patch_is_summed_up(mended, orchestrator):
+    assert orchestrator("diff", "--stat").text == "sums.py  +1  -1\n1 file +1 -1\n"
+    assert orchestrator("diff", "--json").json["files"] == [
+        {
+            "path": "sums.py",
+            "status": "M",
+            "old_mode": "100644",
+            "new_mode": "100644",
+            "added": 1,
+            "removed": 1,
+        }
+    ]
+
+
+def test_runs_of_other_repositories_are_left_out(mended, orchestrator, repository, tmp_path):
+    git("init", "-q", str(tmp_path / "other"))
+    git(
+        "-C",
+        str(tmp_path / "other"),
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=b",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "base",
+    )
+    assert orchestrator("-C", str(tmp_path / "other"), "list", "--json").json == []
+    assert len(orchestrator("list", "--all", "--json").json) == 1
+    said = orchestrator("show")
+    assert (said.code, said.err) == (
+        2,
+        "error: There is no run of this repository: see `orchestrator list --all`.\n",
+    )
+
+
+def test_a_worktree_shows_the_runs_of_its_repository(mended, orchestrator, tmp_path):
+    git("worktree", "add", "-q", str(tmp_path / "tree"))
+    assert len(orchestrator("-C", str(tmp_path / "tree"), "list", "--json").json) == 1
+
+
+def test_a_damaged_record_is_listed(repository, orchestrator, home):
+    (home / "runs" / "20260101-000000-aaaaa").mkdir(parents=True)
+    said = orchestrator("list", "--all", "--json")
+    assert said.json == [
+        {"id": "20260101-000000-aaaaa", "reason": "No such file or directory", "state": "damaged"}
+    ]
+    assert "damaged" in orchestrator("list", "--all").text
+
+
+def test_a_live_run_can_be_looked_at(repository, orchestrator, home):
+    with Records(home).begin(
+        Task(repository=".", prompt="mend"),
+        repository=str(repository),
+        git_dir=repository / ".git",
+        base=git("rev-parse", "HEAD"),
+        base_tree=git("rev-parse", "HEAD^{tree}"),
+    ) as held:
+        Journal(held.folder.journal).__exit__()
+        assert orchestrator("show", "--json").json["state"] == "running"
+        assert orchestrator("diff").out == b""
+        assert orchestrator("log").out == b""
+        assert f"  orchestrator log --follow {held.record.id[-5:]}" in orchestrator("show").text
+        held.update(owner=Owner(held.record.owner.pid, "an earlier boot", ""))
+        assert orchestrator("show").text.startswith("interrupted\n")
+
+
+def test_stdout_holds_nothing_but_the_patch(mended, orchestrator):
+    assert orchestrator("diff").out.startswith(b"diff --git a/sums.py b/sums.py\n")
+    Path("x").write_bytes(orchestrator("diff").out)
+    assert b"\x1b" not in Path("x").read_bytes()

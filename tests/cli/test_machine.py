@@ -1,0 +1,96 @@
+"""doctor and gc: what is missing, what is left over."""
+
+import os
+import time
+
+from orchestrator.record import Owner
+from orchestrator.records import Records
+from orchestrator.task import Task
+from tests.cli.conftest import git
+
+
+def begin(home, repository):
+    return Records(home).begin(
+        Task(repository=".", prompt="mend"),
+        repository=str(repository),
+        git_dir=repository / ".git",
+        base=git("rev-parse", "HEAD"),
+        base_tree=git("rev-parse", "HEAD^{tree}"),
+    )
+
+
+def dead(home, repository) -> str:
+    """A run whose process is gone, as its record says."""
+    with begin(home, repository) as held:
+        held.update(owner=Owner(os.getpid(), "an earlier boot", ""))
+    return held.record.id
+
+
+def test_a_machine_with_everything_is_well(orchestrator, home):
+    said = orchestrator("doctor", "--json")
+    assert said.code == 0
+    names = ["git", "engine", "base image", "toolbox", "home", "disk", "keys", "system"]
+    assert [each["name"] for each in said.json] == names
+    assert [each["name"] for each in said.json if not each["ok"]] == ["keys"]
+    assert not home.exists()
+
+
+def test_keys_are_named_and_not_shown(orchestrator, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    said = orchestrator("doctor")
+    assert "OPENAI_API_KEY" in said.text
+    assert "sk-secret" not in said.text
+
+
+def test_a_missing_engine_is_named_with_what_to_do(orchestrator, monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
+    said = orchestrator("doctor")
+    assert said.code == 1
+    assert "missing  engine" in said.text
+
+
+def test_a_killed_run_gets_its_end(repository, orchestrator, home):
+    run = dead(home, repository)
+    assert orchestrator("gc", "--dry-run", "--json").json[-1]["what"] == f"run {run} as interrupted"
+    assert Records(home).load(run).state == "running"
+    orchestrator("gc")
+    assert Records(home).load(run).state == "interrupted"
+
+
+def test_a_live_run_is_left_alone(repository, orchestrator, home):
+    with begin(home, repository) as held:
+        orchestrator("gc", "--max-age", "0")
+        assert Records(home).load(held.record.id).state == "running"
+
+
+def test_without_an_engine_records_are_still_tidied(repository, orchestrator, home, monkeypatch):
+    run = dead(home, repository)
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
+    said = orchestrator("gc")
+    assert (said.code, "containers and images are left alone" in said.err) == (0, True)
+    assert said.text == f"mark run {run} as interrupted\n"
+
+
+def test_only_old_runs_and_packs_go(repository, orchestrator, home, monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")  # other tests need their images
+    runs = []
+    for created in (time.time() - 9 * 86_400, time.time()):
+        with begin(home, repository) as held:
+            runs.append(held.update(state="finished", created=created).id)
+    (home / "packs").mkdir()
+    for name in ("old.pack", "old.idx", "new.pack"):
+        (home / "packs" / name).touch()
+    for name in ("old.pack", "old.idx"):
+        os.utime(home / "packs" / name, (0, 0))
+    said = orchestrator("gc", "--max-age", "7")
+    assert said.text == f"remove run {runs[0]}\nremove pack old.pack\n"
+    assert [run.id for run in Records(home).all()] == [runs[1]]
+    assert os.listdir(home / "packs") == ["new.pack"]
+
+
+def test_a_record_that_cannot_be_read_is_kept(repository, orchestrator, home, monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
+    (home / "runs" / "damaged").mkdir(parents=True)
+    said = orchestrator("gc", "--max-age", "0")
+    assert "the record of run damaged cannot be read" in said.err
+    assert (home / "runs" / "damaged").is_dir()

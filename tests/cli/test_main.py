@@ -1,0 +1,85 @@
+"""The program as a whole: help, unknown words, and what it may not import to show them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.main import VERBS
+
+ROOT = Path(__file__).parents[2]
+
+
+def program(*arguments: str, stdin=None, **options) -> "subprocess.Popen[str]":
+    start = "from orchestrator.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", start, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def test_help_names_every_verb(orchestrator):
+    said = orchestrator("--help")
+    assert (said.code, said.err) == (0, "")
+    assert [verb for verb in VERBS if f"\n  {verb} " not in said.text] == []
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_and_json(orchestrator, verb):
+    said = orchestrator(verb, "--help")
+    assert said.code == 0
+    assert all(option in said.text for option in ("--json", "-C DIR", "--home DIR"))
+
+
+def test_help_imports_nothing_of_ours_but_the_command_line():
+    start = (
+        "import sys; from orchestrator.cli.main import call; call(['--help'])\n"
+        "print([name for name in sys.modules if name in ('msgspec', 'docker', 'openai')\n"
+        "    or name.startswith(('orchestrator.', 'sandbox')) and 'cli' not in name],\n"
+        "    file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", start], cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fly",), "error: No such command 'fly'. See `orchestrator --help`.\n"),
+        (("list", "--fast"), "error: No such option '--fast'. See `orchestrator list --help`.\n"),
+    ],
+)
+def test_a_wrong_word_is_one_sentence(orchestrator, arguments, message):
+    said = orchestrator(*arguments)
+    assert (said.code, said.out, said.err) == (2, b"", message)
+
+
+def test_a_folder_is_entered_first(orchestrator, repository, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = orchestrator("-C", "r", "run", "--base", "nothing", "mend it")
+    assert said.code == 2
+    assert said.err.startswith(f"error: {repository} has no commit called 'nothing'")
+
+
+def test_home_can_be_named_anywhere(orchestrator, tmp_path):
+    (tmp_path / "other" / "runs" / "torn").mkdir(parents=True)
+    before = orchestrator("--home", str(tmp_path / "other"), "list", "--json")
+    after = orchestrator("list", "--home", str(tmp_path / "other"), "--json")
+    assert before.json == after.json
+    assert [run["id"] for run in after.json] == ["torn"]
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    for number in range(2000):
+        (tmp_path / "runs" / f"run-{number}").mkdir(parents=True)
+    child = program("--home", str(tmp_path), "list", "--all")
+    assert child.stdout.readline().startswith("RUN")
+    child.stdout.close()
+    assert child.stderr.read() == ""
+    assert child.wait() == 141
+    child.stderr.close()

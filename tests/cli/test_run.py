@@ -1,0 +1,131 @@
+"""`orchestrator run`, from the words typed to the exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import git
+
+ROOT = Path(__file__).parents[2]
+MEND = ("--", "sed", "-i", "s/a - b/a + b/", "sums.py")
+
+
+def script(path: Path, *calls: tuple[str, dict]) -> str:
+    steps = [{"calls": [{"tool": tool, "arguments": given}]} for tool, given in calls]
+    path.write_text(json.dumps({"steps": steps}))
+    return f"scripted:{path}"
+
+
+def test_a_command_mends_the_repository(repository, orchestrator):
+    Path("notes.txt").write_text("mine")
+    said = orchestrator("run", "--check", "python3 check.py", *MEND)
+    assert said.code == 0
+    assert "1 changed file is not in the base" in said.err
+    assert "check python3 check.py failed (1) on the base" in said.err
+    assert "check python3 check.py passed in a fresh container" in said.err
+    assert said.text.startswith("done")
+    assert "  python3 check.py  red   green\n" in said.text
+    branch = git("for-each-ref", "--format=%(refname:short)", "refs/heads/agent")
+    assert git("show", f"{branch}:sums.py") == "def add(a, b):\n    return a + b"
+
+
+def test_a_model_mends_the_repository(repository, orchestrator, tmp_path):
+    edit = {"path": "sums.py", "old_string": "a - b", "new_string": "a + b"}
+    model = script(tmp_path / "s.json", ("edit_file", edit), ("finish", {"message": "Mended."}))
+    said = orchestrator("run", ".", "mend it", "--model", model, "--json", "--quiet")
+    run = said.json
+    assert (said.code, said.err) == (0, "")
+    assert (run["outcome"], run["exit_code"], run["message"]) == ("done", 0, "Mended.")
+    assert (run["task"]["model"], run["task"]["repository"]) == (model, str(repository))
+    assert (run["turns"], run["cost"]) == (2, 0.0)
+
+
+def test_the_task_may_come_from_stdin(repository, orchestrator, monkeypatch, tmp_path):
+    (tmp_path / "stdin").write_text("from stdin\n")
+    with (tmp_path / "stdin").open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        said = orchestrator("run", ".", "lead", "-", "--json", "--worker", "command", "--", "true")
+    assert (said.code, said.json["outcome"]) == (0, "no_change")
+    assert said.json["task"]["prompt"] == "lead\n\nfrom stdin"
+
+
+def test_a_blocked_change_ends_with_3(repository, orchestrator):
+    said = orchestrator("run", "-q", "--", "sh", "-c", "mkdir .github; echo x > .github/CODEOWNERS")
+    assert said.code == 3
+    assert said.text.startswith("blocked")
+    assert git("for-each-ref", "refs/heads/agent") == ""
+
+
+def test_a_red_check_ends_with_1(repository, orchestrator):
+    said = orchestrator("run", "-q", "--check", "false", "--json", "--", "touch", "x")
+    assert (said.code, said.json["outcome"]) == (1, "checks_failed")
+
+
+def test_settings_come_from_the_base(repository, orchestrator):
+    Path(".orchestrator.toml").write_text('checks = ["false"]\n')
+    git("add", ".")
+    git("commit", "-qm", "policy")
+    Path(".orchestrator.toml").write_text("checks = []\n")
+    said = orchestrator("run", "-q", "--json", "--", "touch", "x")
+    assert said.json["task"]["checks"] == ["false"]
+
+
+def test_set_up_that_fails_shows_why(repository, orchestrator):
+    said = orchestrator("run", "--setup", "echo the reason; exit 7", "--", "true")
+    assert said.code == 1
+    assert "the reason" in said.err
+    assert said.text.startswith("worker_error")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("mend it",), 2, "There is no model: set ANTHROPIC_API_KEY or OPENAI_API_KEY"),
+        (("mend it", "--model", "anthropic:x"), 1, "anthropic needs a key"),
+        (("mend it", "--model", "x"), 2, "model must be written as provider:name"),
+        (("mend it", "--model", "scripted:none.json"), 2, "cannot read the script"),
+        ((), 2, "The task is empty"),
+        (("", "--model", "ollama:x"), 2, "The task is empty"),
+        (("mend it", "--base", "v9"), 2, "has no commit called 'v9'"),
+        (("mend it", "--worker", "command"), 2, "put it after `--`"),
+        (("mend it", "--worker", "robot"), 2, "'robot' is not one of 'agent', 'command'"),
+        (("mend it", "--max-cost", "-1"), 2, "cost must be more than 0 dollars"),
+        (("/nowhere", "mend it"), 2, "/nowhere"),
+        (("ftp://example.org/r.git", "mend it"), 2, "ftp:// addresses are not supported"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    repository, orchestrator, home, arguments, code, message
+):
+    said = orchestrator("run", *arguments)
+    assert (said.code, said.out) == (code, b"")
+    assert said.err.startswith("error: ")
+    assert said.err.count("\n") == 1
+    assert message in said.err
+    assert not (home / "runs").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_keeps_what_it_had_done(repository, number):
+    child = subprocess.Popen(
+        [sys.executable, "-c", "from orchestrator.cli import main; main()"]
+        + ["run", "--json", "--", "sh", "-c", "echo new > new.txt; echo begun; sleep 600"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in child.stderr:
+        if line.split() == ["begun"]:
+            child.send_signal(number)
+            break
+    out, err = child.communicate(timeout=60)
+    record = json.loads(out)
+    assert "stopping" in err
+    assert (child.returncode, record["outcome"], record["state"]) == (130, "cancelled", "finished")
+    assert git("show", f"{record['branch']}:new.txt") == "new"

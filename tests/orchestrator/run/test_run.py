@@ -1,0 +1,193 @@
+"""The straight line: what a run hands back, and what it says when something goes wrong."""
+
+import json
+import signal
+
+import pytest
+
+from orchestrator.events import Changed, CheckFinished, Delivered, LeftOut, Prepared
+from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
+from orchestrator.outcome import Outcome, Verdict
+from tests.orchestrator.run.conftest import containers
+
+EDIT = "echo '# more' >> README.md"
+WORKFLOW = "mkdir -p .github/workflows && echo 'on: push' > .github/workflows/ci.yml"
+
+
+def scripted(*steps: Step) -> ScriptedModel:
+    return ScriptedModel(Script(steps))
+
+
+def test_a_change_becomes_a_branch_with_one_commit(desk):
+    ran = desk.run(EDIT)
+    assert (ran.record.outcome, ran.record.verdict) == (Outcome.DONE, Verdict.PASS)
+    assert ran.git("rev-parse", f"agent/{ran.record.id}^{{tree}}") == ran.record.tree
+    assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
+    assert ran.subjects == ["command: sh -ec echo '# more' >> README.md"]
+
+
+def test_nothing_is_left_running(desk):
+    assert containers(desk.run("sleep 600 & sleep 0").record.id) == []
+
+
+def test_a_worker_that_changes_nothing_leaves_no_branch(desk):
+    ran = desk.run("true")
+    assert (ran.record.outcome, ran.record.branch) == (Outcome.NO_CHANGE, "")
+    assert ran.git("branch", "--list", "agent/*") == ""
+
+
+def test_checks_are_red_on_the_base_and_green_in_a_second_container(desk):
+    ran = desk.run(EDIT, checks=("grep more README.md",))
+    shown = [(check.stage, check.passed, check.status) for check in ran.told(CheckFinished)]
+    assert shown == [("base", False, 1), ("proof", True, 0)]
+    assert ran.record.outcome is Outcome.DONE
+
+
+def test_checks_that_pass_only_where_the_work_was_done_fail(desk):
+    # The file is ignored: it is in the worker's container and not in the recorded tree.
+    ran = desk.run("touch made.log; " + EDIT, checks=("test -f made.log",))
+    assert ran.record.outcome is Outcome.CHECKS_FAILED
+
+
+def test_each_changing_tool_call_is_a_commit_and_reads_are_none(desk):
+    model = scripted(
+        Step(
+            calls=(
+                Call("write_file", {"path": "a.txt", "content": "a\n"}),
+                Call("write_file", {"path": "b.txt", "content": "b\n"}),
+            )
+        ),
+        Step(calls=(Call("read_file", {"path": "a.txt"}),)),
+        Step(text="Both are written."),
+    )
+    ran = desk.run(model=model)
+    assert ran.subjects == ["write_file: a.txt", "write_file: b.txt"]
+    assert ran.git("log", "-1", "--format=%(trailers:only)", ran.record.branch) == (
+        f"Run: {ran.record.id}\nStep: 1\nTool: write_file\nWorker: agent\nModel: scripted:script"
+    )
+
+
+def test_a_script_that_ends_early_is_no_success(desk):
+    model = scripted(Step(text="Done."), Step(text="Never said."))
+    ran = desk.run(model=model)
+    assert ran.record.outcome is Outcome.WORKER_ERROR
+    assert "1 of 2 steps" in ran.record.message
+
+
+def test_a_blocked_change_stays_in_quarantine(desk):
+    ran = desk.run(WORKFLOW)
+    assert (ran.record.outcome, ran.record.branch) == (Outcome.BLOCKED, "")
+    assert [finding.path for finding in ran.record.findings] == [".github/workflows/ci.yml"]
+    assert ran.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
+
+
+def test_a_change_that_was_blocked_and_taken_back_is_never_published(desk):
+    model = scripted(
+        Step(calls=(Call("bash", {"command": WORKFLOW}), Call("bash", {"command": EDIT}))),
+        Step(calls=(Call("bash", {"command": "rm -r .github"}),)),
+        Step(text="Done."),
+    )
+    ran = desk.run(model=model)
+    assert (ran.record.outcome, len(ran.told(Changed))) == (Outcome.DONE, 3)
+    assert ran.told(Delivered)[0].squashed
+    assert len(ran.subjects) == 1
+
+
+def test_a_change_for_review_is_published_and_says_so(desk):
+    ran = desk.run("printf 'all:\\n\\ttrue\\n' > Makefile")
+    assert ran.record.outcome is Outcome.NEEDS_REVIEW
+    assert ran.git("show", f"{ran.record.branch}:Makefile").startswith("all:")
+
+
+def test_what_a_background_process_wrote_last_is_recorded(desk):
+    ran = desk.run("(while :; do date +%N > clock.txt; done) > /dev/null 2>&1 & sleep 0.3")
+    assert ran.record.outcome is Outcome.DONE
+    assert "clock.txt" in ran.git("ls-tree", "--name-only", ran.record.branch)
+
+
+def test_a_repository_within_the_repository_is_named_and_no_success(desk):
+    ran = desk.run(EDIT + "; git init -q inner; echo x > inner/x")
+    assert ran.record.outcome is Outcome.UNRECORDED
+    assert [event.paths for event in ran.told(LeftOut)] == [("inner/",)]
+    assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
+
+
+def test_a_lost_container_keeps_what_was_recorded(desk, engine):
+    def kill(event):
+        if isinstance(event, Changed):
+            (run,) = (path.name for path in desk.home.glob("runs/2*"))
+            for name in containers(run):
+                engine.client.containers.get(name).kill()
+
+    write = Call("write_file", {"path": "a.txt", "content": "a\n"})
+    again = Call("write_file", {"path": "b.txt", "content": "b\n"})
+    ran = desk.run(model=scripted(Step(calls=(write,)), Step(calls=(again,))), watch=kill)
+    assert ran.record.outcome is Outcome.SANDBOX_LOST
+    assert ran.subjects == ["write_file: a.txt"]
+
+
+def test_ctrl_c_keeps_what_was_done_and_leaves_no_container(desk):
+    def interrupt(event):
+        if isinstance(event, Changed):
+            signal.raise_signal(signal.SIGINT)
+
+    ran = desk.run(EDIT + "; sleep 0", watch=interrupt)
+    assert (ran.record.outcome, ran.record.outcome.exit_code) == (Outcome.CANCELLED, 130)
+    assert ran.subjects == ["command: sh -ec echo '# more' >> README.md; sleep 0"]
+    assert containers(ran.record.id) == []
+
+
+def test_a_time_limit_ends_the_run(desk):
+    ran = desk.run(EDIT + "; sleep 600", seconds=2.0)
+    assert (ran.record.outcome, ran.record.outcome.exit_code) == (Outcome.TIME, 124)
+    assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
+
+
+def test_set_up_that_fails_says_which_command(desk):
+    ran = desk.run(EDIT, setup=("echo first", "echo oh no >&2; exit 3"))
+    assert ran.record.outcome is Outcome.WORKER_ERROR
+    assert "exit 3" in ran.record.message
+
+
+def test_what_set_up_leaves_is_named_and_is_not_the_workers(desk):
+    ran = desk.run("true", setup=("touch made.txt; echo changed > README.md",))
+    assert [(e.left, e.restored) for e in ran.told(Prepared)] == [(("made.txt",), ("README.md",))]
+    assert ran.record.outcome is Outcome.NO_CHANGE
+
+
+def test_the_policy_is_the_bases_not_the_workers(desk_with):
+    desk = desk_with({".orchestrator.toml": b'[guardrails]\nprotected = ["src/**"]\n'})
+    ran = desk.run("echo > .orchestrator.toml; echo >> src/app.py")
+    assert ran.record.outcome is Outcome.BLOCKED
+    paths = {finding.path for finding in ran.record.findings}
+    assert paths == {".orchestrator.toml", "src/app.py"}
+
+
+def test_the_journal_ends_with_the_outcome(desk):
+    ran = desk.run(EDIT)
+    lines = (desk.home / "runs" / ran.record.id / "journal.jsonl").read_text().splitlines()
+    last = json.loads(lines[-1])
+    assert (last["kind"], last["outcome"], last["seq"]) == ("run_finished", "done", len(lines))
+
+
+@pytest.mark.parametrize("way", ["dirty", "detached"])
+def test_the_users_files_index_and_head_stay_byte_for_byte(desk, way):
+    if way == "detached":
+        git_dir = desk.repository / ".git"
+        (git_dir / "HEAD").write_bytes((git_dir / "refs/heads/main").read_bytes())
+    (desk.repository / "README.md").write_text("my own unsaved work\n")
+    (desk.repository / "untracked.txt").write_text("mine too\n")
+    before = _everything(desk.repository)
+    desk.run(EDIT)
+    after = _everything(desk.repository)
+    assert {name: after[name] for name in before} == before
+
+
+def _everything(repository):
+    """Contents of the work tree and of the git files a user has a claim to."""
+    mine = [path for path in repository.rglob("*") if path.is_file()]
+    return {
+        path.relative_to(repository).as_posix(): path.read_bytes()
+        for path in mine
+        if ".git/objects" not in path.as_posix() and "refs/heads/agent" not in path.as_posix()
+    }

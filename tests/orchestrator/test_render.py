@@ -1,0 +1,192 @@
+"""Each event, and a whole run, as a person reads it."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from orchestrator.events import (
+    Changed,
+    CheckFinished,
+    Delivered,
+    Judged,
+    LeftOut,
+    Output,
+    Prepared,
+    RunFinished,
+    RunStarted,
+    Text,
+    ToolFinished,
+    ToolStarted,
+    Turn,
+    Warned,
+    WorkerFinished,
+)
+from orchestrator.evidence import Evidence
+from orchestrator.journal import Entry
+from orchestrator.outcome import Finding, Outcome, Verdict
+from orchestrator.record import Approval, Owner, Record
+from orchestrator.render import lines
+from orchestrator.screen import Ink
+from orchestrator.summary import summary
+from orchestrator.task import Task
+
+PLAIN = Ink(on=False)
+FINDING = Finding("protected.ci", Verdict.BLOCK, ".github/ci.yml", "CI runs it", 3)
+CHANGED = Changed(commit="c" * 40, tree="d" * 40, step=1, tool="bash", files=2, added=3, removed=1)
+
+
+def check(stage, passed):
+    return CheckFinished(
+        command="make test",
+        stage=stage,
+        passed=passed,
+        status=0 if passed else 2,
+        seconds=1.25,
+        tail="one\ntwo",
+    )
+
+
+SHOWN = {
+    "start": (
+        RunStarted(run="r1", repository="/r", base="a" * 40, worker="agent", prompt="p", dirty=3),
+        ["run r1 on /r at aaaaaaaaaa with agent", "     3 changed files are not in the base"],
+    ),
+    "image": (
+        Prepared(image="sha256:" + "e" * 64, cached=False, seconds=2.5, left=("a", "b")),
+        ["image eeeeeeeeeeee prepared in 2.5 s", "     set-up left: a, b"],
+    ),
+    "answer": (
+        Turn(step=1, model="m", text="I look\x1b[2J.", input_tokens=1, output_tokens=1),
+        ["  I look."],
+    ),
+    "silent answer": (Turn(step=1, model="m", text="", input_tokens=1, output_tokens=1), []),
+    "streamed text": (Text(text="I lo"), []),
+    "tool": (
+        ToolStarted(
+            step=2,
+            call="c",
+            tool="edit_file",
+            arguments='{"path": "a.py", "all": true, "new": "' + "x" * 40 + '"}',
+        ),
+        ["  2  edit_file a.py all=true"],
+    ),
+    "tool with broken arguments": (
+        ToolStarted(step=2, call="c", tool="bash", arguments='{"command": "l\n'),
+        ['  2  bash {"command": "l '],
+    ),
+    "result": (ToolFinished(step=2, call="c", tool="bash", result="ok"), []),
+    "failed call": (
+        ToolFinished(step=2, call="c", tool="bash", result="no such\nfile", error=True),
+        ["     no such", "     file"],
+    ),
+    "output": (Output(stream="stdout", text="\x1b[31mred"), ["     red"]),
+    "change": (CHANGED, ["     cccccccccc 2 files +3 -1"]),
+    "left out": (LeftOut(paths=("a", "b")), ["     not recorded: a, b"]),
+    "red base": (check("base", False), ["check make test failed (2) on the base, 1.2 s"]),
+    "red check": (
+        check("work", False),
+        ["check make test failed (2), 1.2 s", "     one", "     two"],
+    ),
+    "green proof": (check("proof", True), ["check make test passed in a fresh container, 1.2 s"]),
+    "warning": (Warned(text="careful\nnow"), ["     careful", "     now"]),
+    "end of work": (
+        WorkerFinished(reason="turns", message="out of turns"),
+        ["worker stopped: turns", "out of turns"],
+    ),
+    "verdict": (
+        Judged(verdict=Verdict.BLOCK, findings=(FINDING,)),
+        ["verdict block", "     block  .github/ci.yml:3  protected.ci: CI runs it"],
+    ),
+    "branch": (Delivered(branch="agent/r1", commit="c" * 40), ["branch agent/r1 at cccccccccc"]),
+    "end": (RunFinished(outcome=Outcome.DONE, seconds=12.4), ["done after 12 s"]),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_an_event_is_shown(name):
+    event, expected = SHOWN[name]
+    assert lines(event, PLAIN) == expected
+
+
+def test_a_long_answer_is_cut():
+    text = "\n".join(map(str, range(20)))
+    shown = lines(Turn(step=1, model="m", text=text, input_tokens=1, output_tokens=1), PLAIN)
+    assert shown[-2:] == ["  11", "  … 8 more lines"]
+
+
+def record(**changes) -> Record:
+    finished = Record(
+        id="20261121-090000-abcde",
+        task=Task(repository="/r", prompt="mend it\nplease"),
+        git_dir=str(Path("/r/.git")),
+        base="a" * 40,
+        base_tree="b" * 40,
+        created=0.0,
+        owner=Owner(1, "", ""),
+        state="finished",
+        outcome=Outcome.DONE,
+        verdict=Verdict.PASS,
+        message="Mended.",
+        tip="c" * 40,
+        tree="d" * 40,
+        branch="agent/20261121-090000-abcde",
+        seconds=9.6,
+        turns=2,
+        input_tokens=1200,
+        output_tokens=34,
+        cost=0.0123,
+        evidence=(
+            Evidence("b" * 40, "image", (check("base", False),)),
+            Evidence("d" * 40, "image", (check("proof", True),)),
+        ),
+    )
+    return msgspec.structs.replace(finished, **changes)
+
+
+def test_a_run_is_summed_up():
+    assert summary(record(), [Entry(1, 0.0, CHANGED)], PLAIN) == [
+        "done: Mended.",
+        "  run         20261121-090000-abcde",
+        "  task        mend it",
+        "  repository  /r at aaaaaaaaaa",
+        "  branch      agent/20261121-090000-abcde (1 commit)",
+        "  verdict     pass",
+        "  spent       10 s, 2 turns, 1,200 tokens in, 34 out, $0.0123",
+        "  checks     base  proof",
+        "  make test  red   green",
+        "next:",
+        "  orchestrator diff abcde",
+        "  orchestrator merge abcde",
+        "  orchestrator discard abcde",
+    ]
+
+
+def test_an_unknown_price_is_not_zero():
+    assert any("cost unknown" in line for line in summary(record(cost=None), [], PLAIN))
+
+
+def test_an_approval_is_named():
+    approved = record(
+        outcome=Outcome.NEEDS_REVIEW,
+        verdict=Verdict.REVIEW,
+        approvals=(Approval("d" * 40, "Ada", 1.0),),
+    )
+    assert "  verdict     review, approved by Ada" in summary(approved, [], PLAIN)
+
+
+NEXT = {
+    "blocked": (record(verdict=Verdict.BLOCK, branch=""), ["diff", "discard"]),
+    "review": (record(verdict=Verdict.REVIEW), ["diff", "approve", "discard"]),
+    "merged": (record(merged="e" * 40), ["diff"]),
+    "discarded": (record(discarded=True), ["log --journal"]),
+    "unchanged": (record(tip="a" * 40, branch=""), ["log --journal"]),
+    "running": (record(state="running", owner=Owner.of_this_process()), ["log --follow"]),
+}
+
+
+@pytest.mark.parametrize("name", NEXT)
+def test_the_next_commands_make_sense(name):
+    run, verbs = NEXT[name]
+    shown = summary(run, [], PLAIN)
+    assert shown[shown.index("next:") + 1 :] == [f"  orchestrator {verb} abcde" for verb in verbs]

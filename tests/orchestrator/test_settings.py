@@ -1,0 +1,220 @@
+"""The policy file as its writer meets it, and how flags meet it."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator import settings
+from orchestrator.errors import SettingsError, UsageError
+from orchestrator.settings import Flags, Planned, Policy, SandboxSettings, Settings
+from orchestrator.task import Limits, Task
+from sandbox.limits import Limits as BoxLimits
+
+WHOLE = b"""
+image = "python:3.12"
+setup = ["pip install -e ."]
+checks = ["pytest -q", "ruff check ."]
+setup_network = true
+model = "anthropic:claude-sonnet-4-5"
+
+[limits]
+turns = 40
+cost = 1.5
+seconds = 900
+input_tokens = 250000
+
+[sandbox]
+memory = "8g"
+cpus = 4
+pids = 2048
+
+[guardrails]
+protected = ["infra/**"]
+review = ["*.sql"]
+allow = ["AGENTS.md"]
+made_up_secrets = ["tests/fixtures/**"]
+max_files = 10
+max_lines = 400
+max_blob_bytes = 65536
+"""
+
+
+def test_a_base_without_the_file_gives_the_defaults():
+    assert settings.read(None) == Settings()
+
+
+def test_an_empty_file_gives_the_defaults():
+    assert settings.read(b"") == Settings()
+
+
+def test_every_key_is_read():
+    assert settings.read(WHOLE) == Settings(
+        image="python:3.12",
+        setup=("pip install -e .",),
+        checks=("pytest -q", "ruff check ."),
+        setup_network=True,
+        model="anthropic:claude-sonnet-4-5",
+        limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
+        sandbox=SandboxSettings(memory="8g", cpus=4, pids=2048),
+        guardrails=Policy(
+            protected=("infra/**",),
+            review=("*.sql",),
+            allow=("AGENTS.md",),
+            made_up_secrets=("tests/fixtures/**",),
+            max_files=10,
+            max_lines=400,
+            max_blob_bytes=65_536,
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"imag = 1", "there is no setting 'imag' (nearest: image)"),
+        (b"[limits]\nturn = 3", "there is no setting 'limits.turn' (nearest: turns)"),
+        (b"[sandbox]\nzz = 1", "there is no setting 'sandbox.zz' (known: memory, cpus, pids)"),
+        (b"setup = 'make'", "setup: expected array, got string"),
+        (b"[limits]\nturns = true", "limits.turns: expected int, got bool"),
+        (b"image = {a = 1}", "image: expected string, got table"),
+        (b"limits = 3", "limits: expected table, got int"),
+        (b"[limits]\nturns = 0", "turns must be at least 1, not 0"),
+        (b"[limits]\ncost = inf", "cost must be more than 0 dollars, not inf"),
+        (b"[limits]\nseconds = nan", "seconds must be between 1 and 604800, not nan"),
+        (b"model = 'opus'", "model must be written as provider:name, not 'opus'"),
+        (b"checks = [' ']", "a set-up or check command is empty, leave it out"),
+        (
+            b"[sandbox]\nmemory = '4x'",
+            'sandbox: \'4x\' is not a size: write it like "512m" or "4g"',
+        ),
+        (b"[sandbox]\nmemory = '1m'", 'sandbox: memory must be at least "64m"'),
+        (b"[sandbox]\ncpus = 0", "sandbox: cpus must be between 0.1 and 1024"),
+        (b"[sandbox]\npids = 1", "sandbox: pids must be between 16 and 4194304"),
+        (b"[guardrails]\nmax_files = 0", "guardrails: max_files must be at least 1"),
+        (b"[guardrails]\nprotected = ['/']", "guardrails: a glob must not be empty"),
+        (
+            b"[guardrails]\nreview = ['!a']",
+            "guardrails: '!a': exceptions are written in allow, without the !",
+        ),
+        (b"image = 'a'\n\nb = [", "this is not valid TOML: Invalid value (at line 3)"),
+        (b"image = 'a'\nb = \xff", "line 2 is not UTF-8, save the file as UTF-8"),
+        (b"a = " + b"[" * 30_000, "values are nested too deeply, flatten them"),
+        (b"#" * 70_000, "the file is larger than 64 KiB, shorten it"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_one_sentence(text, says):
+    with pytest.raises(SettingsError) as error:
+        settings.read(text)
+    assert str(error.value) == f".orchestrator.toml: {says}."
+
+
+def test_defaults_alone_make_a_task():
+    assert settings.task("repo", "mend it", Settings()) == Planned(
+        Task(repository="repo", prompt="mend it")
+    )
+
+
+def test_the_file_fills_what_flags_leave_open():
+    planned = settings.task("repo", "mend it", settings.read(WHOLE), Flags(base="main"))
+    assert planned.task == Task(
+        repository="repo",
+        prompt="mend it",
+        base="main",
+        model="anthropic:claude-sonnet-4-5",
+        image="python:3.12",
+        setup=("pip install -e .",),
+        setup_network=True,
+        checks=("pytest -q", "ruff check ."),
+        limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
+        box=BoxLimits(memory=8 << 30, cpus=4, pids=2048),
+    )
+
+
+def test_flags_win_over_the_file():
+    flags = Flags(
+        model="openai:gpt-5",
+        image="other",
+        setup=("true",),
+        setup_network=False,
+        checks=("make test",),
+        turns=3,
+        cost=0.5,
+        seconds=60,
+        input_tokens=9,
+    )
+    assert settings.task("repo", "mend it", settings.read(WHOLE), flags).task == Task(
+        repository="repo",
+        prompt="mend it",
+        model="openai:gpt-5",
+        image="other",
+        setup=("true",),
+        checks=("make test",),
+        limits=Limits(turns=3, cost=0.5, seconds=60, input_tokens=9),
+        box=BoxLimits(memory=8 << 30, cpus=4, pids=2048),
+    )
+
+
+def test_more_turns_than_any_run_takes_are_clamped_with_a_warning():
+    planned = settings.task("repo", "mend it", Settings(), Flags(turns=51))
+    assert (planned.task.limits.turns, planned.warnings) == (
+        50,
+        ("51 turns were asked for; no run takes more than 50.",),
+    )
+
+
+def test_fifty_turns_are_not_worth_a_warning():
+    assert settings.task("repo", "mend it", Settings(), Flags(turns=50)).warnings == ()
+
+
+def test_a_long_run_gets_a_container_that_outlives_it():
+    planned = settings.task("repo", "mend it", Settings(), Flags(seconds=86_400))
+    assert planned.task.box.seconds == 90_000
+
+
+def test_a_command_makes_the_command_worker_and_its_own_prompt():
+    planned = settings.task("repo", "", Settings(), Flags(command=("ruff", "check", "a b")))
+    assert (planned.task.worker, planned.task.prompt) == ("command", "ruff check 'a b'")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "flags", "says"),
+    [
+        (" \n", Flags(), "The task is empty: say in a sentence what should change."),
+        ("x", Flags(worker="command"), "The command worker needs a command: put it after `--`."),
+        (
+            "x",
+            Flags(worker="agent", command=("true",)),
+            "The agent takes no command: say `--worker command`, or drop what is after `--`.",
+        ),
+        ("x", Flags(turns=0), "turns must be at least 1, not 0."),
+        ("x", Flags(input_tokens=-1), "input_tokens must be at least 1, not -1."),
+        ("x", Flags(cost=0), "cost must be more than 0 dollars, not 0."),
+        ("x", Flags(seconds=float("inf")), "seconds must be between 1 and 604800, not inf."),
+        ("x", Flags(model=":m"), "model must be written as provider:name, not ':m'."),
+        ("x", Flags(checks=("",)), "a set-up or check command is empty, leave it out."),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused(prompt, flags, says):
+    with pytest.raises(UsageError) as error:
+        settings.task("repo", prompt, Settings(), flags)
+    assert str(error.value) == says
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("512", 512), ("1k", 1024), ("512m", 512 << 20), ("4G", 4 << 30), ("4 GiB", 4 << 30)],
+)
+def test_sizes_are_read_as_docker_reads_them(text, expected):
+    assert settings.size(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "g", "-1g", "1.5g", "4t", "1e9", "٣g"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(ValueError, match="is not a size"):
+        settings.size(text)
+
+
+def test_the_documented_example_is_a_valid_policy_file():
+    page = (Path(__file__).parents[2] / "docs" / "policy.md").read_text()
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    assert settings.read(example.encode()).checks == ("pytest -q", "ruff check .")

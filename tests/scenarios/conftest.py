@@ -1,0 +1,2 @@
+from tests.workspace import bench as bench
+from tests.workspace import workspace as workspace

@@ -1,0 +1,237 @@
+"""The house rules that can be read off the source: layers, doors, names, sizes, exports."""
+
+import ast
+import re
+import statistics
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.main import VERBS, verbs
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("orchestrator", "sandbox", "splitters", "containers")
+
+LAYERS = (
+    {"errors", "events", "outcome", "task", "patch", "edit", "pricing", "git", "toml_file"}
+    | {"settings", "record", "evidence", "screen"},
+    {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"},
+    {"worker", "workers", "agent", "command", "tools", "check"},
+    {"run", "attempt", "changes", "verify", "delivery"},
+    {"cli", "render", "summary"},
+)
+"""The rooms of `orchestrator`, lowest first; none imports a higher one."""
+
+MAY_IMPORT = {
+    "orchestrator": {"sandbox", "splitters", "containers"},
+    "sandbox": {"containers"},
+    "splitters": set(),
+    "containers": set(),
+}
+
+DOORS = {
+    "anthropic": r"orchestrator/models/anthropic\.py",
+    "click": r"orchestrator/cli/.*",
+    "detect_secrets": r"orchestrator/guardrails/.*",
+    "docker": r"sandbox/[^/]*",
+    "git": r"orchestrator/repository\.py",
+    "openai": r"orchestrator/models/(openai|chat|openai_client)\.py",
+    "platformdirs": r"orchestrator/cli/.*",
+    "pexpect": r"sandbox/terminal\.py",
+    "subprocess": r"orchestrator/git\.py|sandbox/inside/.*",
+    "tree_sitter": r"splitters/syntax\.py",
+    "unidiff": r"orchestrator/patch\.py",
+}
+"""The only files that may import what stands for something outside."""
+
+BANNED = {"manager", "handler", "service", "helper", "util", "utils", "impl", "info", "data"}
+BANNED_FIRST = {"base", "abstract"}
+
+INSIDE = re.compile(r"sandbox/inside/.*")
+"""Programs that run in a container: they print, exit and read their environment there."""
+
+
+@cache
+def sources() -> dict[str, ast.Module]:
+    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    return {str(path.relative_to(ROOT)): ast.parse(path.read_bytes()) for path in sorted(paths)}
+
+
+def module(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+MODULES = {module(path) for path in sources()}
+
+
+def imports(path: str) -> Iterator[str]:
+    """All that a file imports, also inside functions; our own modules by their full name."""
+    for node in ast.walk(sources()[path]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            beside = module(path).rsplit(".", node.level)[0] if node.level else ""
+            source = ".".join(filter(None, (beside, node.module)))
+            for alias in node.names:
+                inner = f"{source}.{alias.name}"
+                yield inner if inner in MODULES else source
+
+
+def room(name: str) -> str:
+    return name.split(".")[1] if "." in name else ""
+
+
+def layer(name: str) -> int:
+    return next(number for number, rooms in enumerate(LAYERS) if room(name) in rooms)
+
+
+def test_every_room_has_its_layer():
+    rooms = {room(name) for name in MODULES if name.startswith("orchestrator.")}
+    assert rooms - set().union(*LAYERS) == set()
+
+
+def test_no_module_imports_a_higher_layer():
+    upwards = [
+        f"{path} imports {name}"
+        for path in sources()
+        if path.startswith("orchestrator/") and room(module(path))
+        for name in imports(path)
+        if name.startswith("orchestrator.") and layer(name) > layer(module(path))
+    ]
+    assert upwards == []
+
+
+def test_packages_keep_their_directions():
+    wrong = [
+        f"{path} imports {name}"
+        for path in sources()
+        for name in imports(path)
+        for package in [name.split(".")[0]]
+        if package in (*PACKAGES, "tests", "benchmarks")
+        and package != path.split("/")[0]
+        and package not in MAY_IMPORT[path.split("/")[0]]
+    ]
+    assert wrong == []
+
+
+def test_no_import_goes_round_in_a_circle():
+    left = {module(path): {name for name in imports(path) if name in MODULES} for path in sources()}
+    while free := {name for name, needs in left.items() if not needs & left.keys() - {name}}:
+        left = {name: needs for name, needs in left.items() if name not in free}
+    assert left == {}
+
+
+@pytest.mark.parametrize("library", DOORS)
+def test_what_is_outside_is_reached_through_one_door(library):
+    users = {path for path in sources() for name in imports(path) if name.split(".")[0] == library}
+    assert {path for path in users if not re.fullmatch(DOORS[library], path)} == set()
+
+
+def test_only_the_command_line_prints_exits_or_reads_the_environment():
+    spoken = re.compile(r"(print|sys\.exit|os\._exit|os\.environb?|os\.getenv)")
+    found = {
+        f"{path}:{node.lineno}"
+        for path, tree in sources().items()
+        if not path.startswith("orchestrator/cli/") and not INSIDE.fullmatch(path)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute | ast.Name) and spoken.fullmatch(ast.unparse(node))
+    }
+    assert found == set()
+
+
+def words(name: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+
+
+def test_no_name_says_nothing():
+    named = [(path, Path(path).stem) for path in sources()]
+    named += [
+        (path, node.name)
+        for path, tree in sources().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    empty = [
+        f"{path}: {name}"
+        for path, name in named
+        if BANNED & set(words(name)) or (len(words(name)) > 1 and words(name)[0] in BANNED_FIRST)
+    ]
+    assert empty == []
+
+
+def lengths() -> dict[str, int]:
+    return {
+        f"{path}:{node.name}": node.end_lineno - node.lineno + 1
+        for path, tree in sources().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+def test_functions_can_be_seen_whole():
+    assert {name: size for name, size in lengths().items() if size > 60} == {}
+    assert statistics.median(lengths().values()) <= 10
+
+
+def test_modules_can_be_held_in_the_head():
+    sizes = {path: len((ROOT / path).read_bytes().splitlines()) for path in sources()}
+    assert {path: size for path, size in sizes.items() if size > 350} == {}
+    assert statistics.median(sizes.values()) < 200
+
+
+def test_packages_export_what_they_import():
+    for path, tree in sources().items():
+        if not path.endswith("__init__.py"):
+            continue
+        brought = {
+            alias.asname or alias.name
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.module.startswith(PACKAGES)
+            for alias in node.names
+        }
+        exported = {
+            name
+            for node in tree.body
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+            for name in ast.literal_eval(node.value)
+        }
+        again = {
+            alias.name
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+            if alias.asname == alias.name
+        }
+        assert brought == exported | again, path
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """Our command lines in a page, as words: in code blocks and between backticks."""
+    text = page.read_text(encoding="utf-8")
+    for line in re.findall(r"(?m)(?:^\s*(?:\$ )?|`)orchestrator ([a-z][^`\n]*)", text):
+        yield line.partition(" -- ")[0].split()
+
+
+def test_commands_in_the_documentation_exist():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    lines = [(page.name, line) for page in pages for line in commands(page)]
+    for page, (verb, *words) in lines:
+        assert verb in VERBS, f"{page}: orchestrator {verb}"
+        options = verbs.get_command(None, verb).params
+        known = {name for option in options for name in (*option.opts, *option.secondary_opts)}
+        said = {word for word in words if re.match("--?[A-Za-z]", word)}
+        assert said <= known | {"--help", "-h"}, f"{page}: orchestrator {verb}"
+
+
+def test_importing_does_nothing():
+    """At the top of a module stand definitions; a call there only builds a value."""
+    allowed = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+    allowed |= ast.Assign | ast.AnnAssign | ast.If
+    for path, tree in sources().items():
+        if INSIDE.fullmatch(path):
+            continue
+        for node in tree.body:
+            text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            assert text or isinstance(node, allowed), f"{path}:{node.lineno}"
