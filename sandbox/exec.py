@@ -86,11 +86,12 @@ class ExecChannel:
             yield running
         except BaseException:
             # The consumer went away (GeneratorExit, Ctrl-C): what it started must not go on.
+            # Closed first: output that nobody reads would hold up the news of its end.
+            running.close()
             with contextlib.suppress(SandboxLostError):
                 self._abandon(running.id, token)
             raise
-        finally:
-            running.close()
+        running.close()
 
     def _request(
         self, command: Sequence[str], cwd: str, env: Mapping[str, str], token: str, seconds: float

@@ -5,20 +5,32 @@
 
 Exits with the command's status, 128 + N after signal N, 124 at the time limit. It is the sub-reaper
 of the command: what daemonises with setsid or a double fork becomes its child, so none gets away.
-Processes left by a command that ended by itself stay. Runs under the toolbox's Python alone.
+Processes left by a command that ended by itself stay, and may go on printing: the command's output
+passes through pipes of ours, and what comes into them later is read and thrown away. With the
+engine's own pipes such a process would die at its next line, and the exec would end 2 s late.
+Runs under the toolbox's Python alone.
 """
 
+import contextlib
 import ctypes
 import os
+import select
 import signal
 import sys
+import threading
 import time
 
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 TIMED_OUT = 124
+PIECE = 1 << 16
+MOST = 1 << 20
+"""Bytes that a pipe can be made to hold."""
+DISCARD = ("/opt/orchestrator/bin/busybox", "cat")
 PATIENCE = 2.0
 """Seconds to kill process by process, before everything of this user goes."""
+LAST_WORDS = 1.0
+"""Seconds for the output of a command that was ended."""
 WATCHED = (signal.SIGCHLD, signal.SIGTERM)
 
 
@@ -29,16 +41,85 @@ def main(arguments: list[str]) -> int:
     shield()
     signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
     deadline = time.monotonic() + float(seconds)
+    streams = (Carrier(1), Carrier(2))
     try:
         os.chdir(folder)
-        child = start(command)
-    except (OSError, ValueError) as problem:
+        child = start(command, streams)
+    except (OSError, ValueError, RuntimeError) as problem:
         return refuse(command[0], problem)
     status = wait(child, deadline)
-    if status is not None:
+    if status is None:
+        end_descendants()
+        status, deadline = TIMED_OUT, time.monotonic() + LAST_WORDS
+    if finished(streams, deadline):
         return status
     end_descendants()
     return TIMED_OUT
+
+
+class Carrier(threading.Thread):
+    """Carries one stream from the command's pipe to this process's own."""
+
+    def __init__(self, target: int) -> None:
+        super().__init__(daemon=True)
+        self.target = target
+        self.source, self.entrance = os.pipe()
+        self.until, self.ending = os.pipe()
+
+    def run(self) -> None:
+        poll = select.poll()
+        # In this order: if the end is seen first, then the pipe holds all that was still said.
+        poll.register(self.until, select.POLLIN)
+        poll.register(self.source, select.POLLIN)
+        last = False
+        while not last:
+            ready = dict(poll.poll())
+            last = self.until in ready
+            if self.source in ready:
+                data = os.read(self.source, MOST if last else PIECE)
+                write(self.target, data)
+                last = last or not data
+
+    def finish(self) -> None:
+        """Carry what is there, then end, even if other processes still hold the pipe open."""
+        os.close(self.ending)
+
+    def abandoned(self) -> bool:
+        """Whether a process can still print."""
+        poll = select.poll()
+        poll.register(self.source, 0)
+        return not poll.poll(0)
+
+
+def write(target: int, data: bytes) -> None:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        while data:
+            data = data[os.write(target, data) :]
+
+
+def finished(streams: tuple[Carrier, ...], deadline: float) -> bool:
+    """Let the streams end; False when they cannot before the deadline or a stop was asked for."""
+    for stream in streams:
+        stream.finish()
+    for stream in streams:
+        while stream.is_alive():
+            stream.join(0.01)
+            if time.monotonic() > deadline or signal.SIGTERM in signal.sigpending():
+                return False
+        if stream.abandoned():
+            discard(stream.source)
+    return True
+
+
+def discard(source: int) -> None:
+    """Leave a small program behind that reads the pipe as long as somebody prints into it."""
+    null = os.open(os.devnull, os.O_RDWR)
+    actions = [(os.POSIX_SPAWN_DUP2, source, 0)]
+    actions += [(os.POSIX_SPAWN_DUP2, null, number) for number in (1, 2)]
+    try:
+        os.posix_spawn(DISCARD[0], DISCARD, {}, file_actions=actions, setsid=True, setsigmask=())
+    except OSError as problem:  # no process to spare
+        write(2, os.fsencode(f"background output is lost: {problem.strerror}\n"))
 
 
 def shield() -> None:
@@ -48,19 +129,25 @@ def shield() -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def start(command: list[str]) -> int:
+def start(command: list[str], streams: tuple[Carrier, ...]) -> int:
     """Start the command in a session of its own, with the signal settings a shell would give it.
 
     Python ignores SIGPIPE and SIGXFSZ, and what is ignored stays so in children.
     """
-    return os.posix_spawnp(
+    for stream in streams:
+        stream.start()
+    child = os.posix_spawnp(
         command[0],
         command,
         environment(),
+        file_actions=[(os.POSIX_SPAWN_DUP2, s.entrance, s.target) for s in streams],
         setsid=True,
         setsigmask=(),
         setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
     )
+    for stream in streams:
+        os.close(stream.entrance)
+    return child
 
 
 def environment() -> dict[str, str]:

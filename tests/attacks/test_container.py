@@ -1,6 +1,7 @@
 """Attacks on a box from inside, and what a crash leaves; the ids are those of the threat model."""
 
 import http.server
+import io
 import signal
 import socket
 import subprocess
@@ -28,9 +29,8 @@ def shell(box, script, **options):
 
 def build(engine, tag, recipe):
     """An image from a recipe without any file beside it."""
-    command = ["docker", "build", "--quiet", "--tag", tag, "-"]
-    subprocess.run(command, input=recipe.encode(), check=True, capture_output=True)
-    return engine.client.images.get(tag).id
+    image, _ = engine.client.images.build(fileobj=io.BytesIO(recipe.encode()), tag=tag, rm=True)
+    return image.id
 
 
 @pytest.fixture
@@ -92,6 +92,7 @@ def test_c01_a_process_has_no_power(box):
     ],
 )
 def test_c01_what_needs_power_is_refused(box, script):
+    assert shell(box, f"command -v {script.split()[0]}").exit.ok
     assert not shell(box, script).exit.ok
     assert box.lost() is None
 
@@ -176,27 +177,36 @@ def test_c13_an_odd_image_starts_like_any_other(engine, odd_image, make_box):
     assert facts["Config"]["Labels"]["app"] == engine.host_labels()["app"]
 
 
-def host_addresses():
-    """Every way in which a container could name this machine or its cloud, and well-known ones."""
-    route = subprocess.run(["hostname", "-I"], capture_output=True, check=True).stdout.decode()
-    return ["8.8.8.8", "169.254.169.254", "172.17.0.1", "sandbox", "host.docker.internal"] + [
-        address for address in route.split() if ":" not in address
-    ]
+@pytest.fixture
+def port():
+    """A server on all addresses of this machine, so that there is one to miss."""
+    handler = http.server.SimpleHTTPRequestHandler
+    with http.server.ThreadingHTTPServer(("0.0.0.0", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
 
 
-def test_n01_no_network_is_reached(box):
-    """With a server on all of this machine's addresses, to be sure that there is one to miss."""
-    server = http.server.HTTPServer(("0.0.0.0", 0), http.server.SimpleHTTPRequestHandler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    port = server.server_port
+def reached(box, addresses, port):
+    """Those addresses that a program in the box can connect to."""
+    connect = f'timeout 2 bash -c "echo > /dev/tcp/$host/{port}" && echo $host'
+    done = box.run(["sh", "-c", f"for host; do {connect}; done", "sh", *addresses], seconds=60)
+    return done.stdout.decode().split()
+
+
+def test_n01_no_network_is_reached(box, port):
+    own = subprocess.run(["hostname", "-I"], capture_output=True, check=True).stdout.decode()
+    known = ["8.8.8.8", "169.254.169.254", "172.17.0.1", "host.docker.internal", "sandbox"]
     with socket.create_connection(("127.0.0.1", port)):
-        script = (
-            f'for host; do timeout 2 bash -c "echo > /dev/tcp/$host/{port}" && echo $host; done'
-        )
-        done = box.run(["sh", "-c", script, "sh", *host_addresses()], seconds=60)
-    server.shutdown()
-    server.server_close()
-    thread.join()
-    assert done.stdout == b""
+        assert reached(box, [*known, "127.0.0.1", *own.split()], port) == []
     assert box.run(["ls", "/sys/class/net"]).stdout == b"lo\n"
+
+
+def test_n01_the_boxs_own_loopback_works(box):
+    shell(box, "python3 -m http.server 8000 >/dev/null 2>&1 &")
+    up = "until bash -c 'echo > /dev/tcp/127.0.0.1/8000' 2>/dev/null; do sleep 0.1; done"
+    assert shell(box, up, seconds=20).exit.ok
+    assert reached(box, ["127.0.0.1", "sandbox"], 8000) == ["127.0.0.1", "sandbox"]
+    box.sweep()
