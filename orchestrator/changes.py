@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.events import Changed, LeftOut
+from orchestrator.events import Changed, Ignored, LeftOut
 from orchestrator.guardrails.table import judge
 from orchestrator.outcome import Finding, Verdict, worst
 from orchestrator.quarantine import Note, Quarantine
@@ -25,6 +25,8 @@ class Changes:
     count: int = 0
     left_out: tuple[str, ...] = ()
     """Paths that could not be recorded at the last look."""
+    ignored: Ignored | None = None
+    """What a `.gitignore` kept out at the last look."""
     tainted: bool = False
     """An intermediate tree was blocked: the chain is published as one commit, or not at all."""
 
@@ -40,6 +42,7 @@ class Changes:
         """
         pack = self.quarantine.git.directory / "incoming.pack"
         snapshot = box.snapshot(self.tree, pack)
+        self.ignored = Ignored(paths=snapshot.ignored, total=snapshot.ignored_total)
         if snapshot.left_out != self.left_out:
             self.left_out = snapshot.left_out
             yield LeftOut(paths=snapshot.left_out, step=note.step)

@@ -124,6 +124,14 @@ class LeftOut(Event, frozen=True):
     step: int = 0
 
 
+class Ignored(Event, frozen=True):
+    """Paths that a `.gitignore` keeps out of the record."""
+
+    paths: tuple[str, ...]
+    """At most 1,000 of them."""
+    total: int
+
+
 class CheckFinished(Event, frozen=True):
     command: str
     stage: Stage
@@ -186,6 +194,7 @@ AnyEvent: TypeAlias = (
     | FilesTouched
     | Changed
     | LeftOut
+    | Ignored
     | CheckFinished
     | Warned
     | WorkerFinished

@@ -9,6 +9,7 @@ from orchestrator.events import (
     CheckFinished,
     Delivered,
     FilesTouched,
+    Ignored,
     Judged,
     LeftOut,
     Merged,
@@ -44,6 +45,9 @@ def lines(event: AnyEvent, ink: Ink) -> list[str]:
             return [f"  {line}" for line in _some(text)]
         case ToolStarted(step=step, tool=tool, arguments=arguments):
             return [cut(f"{step:>3}  {clean(tool)} {one_line(arguments)}", WIDTH)]
+        case ToolFinished(error=True, tool="bash" | "command", result=result):
+            # What it printed was seen as it came.
+            return [ink.red(f"     {line}") for line in _some(result)[-1:]]
         case ToolFinished(error=True, result=result):
             return [ink.red(f"     {line}") for line in _some(result)]
         case Output(text=text):
@@ -52,6 +56,8 @@ def lines(event: AnyEvent, ink: Ink) -> list[str]:
             return _changed(event, ink)
         case LeftOut(paths=paths):
             return [ink.yellow(f"     not recorded: {_named(paths)}")]
+        case Ignored(paths=paths, total=total):
+            return [f"ignored, so not recorded: {_named(paths, total)}"]
         case CheckFinished():
             return _checked(event, ink)
         case Warned(text=text):
@@ -157,9 +163,10 @@ def _some(text: str) -> list[str]:
     return found if left <= 0 else [*found[:_MOST_LINES], f"… {count(left, 'more line')}"]
 
 
-def _named(paths: tuple[str, ...]) -> str:
+def _named(paths: tuple[str, ...], total: int = 0) -> str:
     some = ", ".join(clean(path) for path in paths[:5])
-    return some if len(paths) <= 5 else f"{some} and {len(paths) - 5} more"
+    more = max(total, len(paths)) - len(paths[:5])
+    return some if more <= 0 else f"{some} and {more:,} more"
 
 
 def _shown(value: object) -> str:

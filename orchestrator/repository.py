@@ -54,7 +54,7 @@ class Repository:
             path = clone.fetch(remote, home / "clones", environ or {})
             return cls._checked(remote.url, find(path))
         path = Path(unquote(urlsplit(where).path) if where.startswith("file://") else where)
-        return cls._checked(str(path), _local(path))
+        return cls._checked(str(path.absolute()), _local(path))
 
     @classmethod
     def _checked(cls, name: str, place: Place) -> "Repository":

@@ -129,6 +129,8 @@ def _close_the_record(attempt: Attempt, box: Box, changes: Changes) -> None:
     box.sweep()
     last = FilesTouched(step=attempt.totals.turns, tool="background")
     attempt.tell_all(changes.record(box, _note(attempt, last)))
+    if changes.ignored and changes.ignored.paths:
+        attempt.tell(changes.ignored)
     attempt.facts = replace(
         attempt.facts,
         left_out=changes.left_out,

@@ -132,7 +132,9 @@ def _verbs(record: Record) -> list[str]:
 
 
 def _ready(record: Record) -> bool:
-    return bool(record.branch) and (record.outcome is Outcome.DONE or record.approved)
+    """Whether nothing stands between the branch and its merge."""
+    finished = record.shown_state == "finished" and bool(record.branch)
+    return finished and (record.outcome is Outcome.DONE or record.approved)
 
 
 def _merging(record: Record) -> list[str]:

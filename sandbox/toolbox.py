@@ -11,6 +11,8 @@ import io
 import secrets
 import tarfile
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 
@@ -33,7 +35,11 @@ def volume(engine: Engine) -> str:
 
     Raises ImageError when the toolbox image is missing.
     """
-    return filled(engine, {file.name: file.read_bytes() for file in INSIDE.glob("*.py")})
+    return filled(engine, _programs())
+
+
+def _programs() -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in INSIDE.glob("*.py")}
 
 
 def filled(engine: Engine, programs: Mapping[str, bytes]) -> str:
@@ -41,6 +47,35 @@ def filled(engine: Engine, programs: Mapping[str, bytes]) -> str:
     image = _image(engine)
     name = f"orchestrator-toolbox-{_digest(image, programs)}"
     return _complete(engine, name) or _fill(engine, name, image, programs)
+
+
+def old(engine: Engine, before: float) -> tuple[str, ...]:
+    """Toolboxes of other versions, filled before a Unix time in seconds, that no sandbox uses."""
+    current = f"orchestrator-toolbox-{_digest(_image(engine), _programs())}"
+    found = engine.client.containers.list(all=True, filters={"label": LABEL})
+    return tuple(
+        sorted(
+            str(each.name)
+            for each in found
+            if each.labels[LABEL] != current and _created(each) < before and _unused(engine, each)
+        )
+    )
+
+
+def _created(container: Container) -> float:
+    return datetime.fromisoformat(container.attrs["Created"]).timestamp()
+
+
+def _unused(engine: Engine, container: Container) -> bool:
+    users = engine.client.containers.list(all=True, filters={"volume": _volume_of(container)})
+    return [user.id for user in users] == [container.id]
+
+
+def remove(engine: Engine, name: str) -> None:
+    """Remove a toolbox; one that somebody removed before is no error."""
+    with suppress(NotFound):
+        container = engine.client.containers.get(name)
+        _discard(engine, container, _volume_of(container))
 
 
 def _image(engine: Engine) -> str:

@@ -14,9 +14,9 @@ from orchestrator.errors import RecordError
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Record
 from orchestrator.records import Records
-from sandbox import Engine, connect
+from sandbox import Engine, connect, toolbox
 from sandbox.errors import EngineError
-from sandbox.stock import old_images, remove
+from sandbox.stock import old_images, present, remove
 from sandbox.sweep import orphans, sweep
 
 DAY = 86_400.0
@@ -39,8 +39,8 @@ class Order:
 def command(max_age: float | None, dry_run: bool, as_json: bool) -> None:
     """Remove what dead runs left behind: containers and unfinished records.
 
-    With --max-age also finished runs, prepared images and packs older than that. Branches that
-    were published stay; what a live run uses stays, too.
+    With --max-age also finished runs, prepared images, packs and unused toolboxes older than that.
+    Branches that were published stay; what a live run uses stays, too.
     """
     order = Order(None if max_age is None else time.time() - max_age * DAY, dry_run)
     records = place.records()
@@ -58,9 +58,20 @@ def _of_engine(records: Records, order: Order) -> Iterator[str]:
         with closing(connect()) as engine:
             for name in orphans(engine) if order.dry else sweep(engine):
                 yield f"remove container {name}"
+            yield from _toolboxes(engine, records, order)
             yield from _images(engine, records, order)
     except EngineError as error:
         say.note(f"note: containers and images are left alone. {error}")
+
+
+def _toolboxes(engine: Engine, records: Records, order: Order) -> Iterator[str]:
+    """Toolboxes of other versions; a run that begins has no container yet in the one it needs."""
+    if order.before is None or _running(records) or not present(engine, toolbox.IMAGE):
+        return
+    for name in toolbox.old(engine, order.before):
+        if not order.dry:
+            toolbox.remove(engine, name)
+        yield f"remove toolbox {name}"
 
 
 def _images(engine: Engine, records: Records, order: Order) -> Iterator[str]:

@@ -9,6 +9,7 @@ from orchestrator.events import (
     Changed,
     CheckFinished,
     Delivered,
+    Ignored,
     Judged,
     LeftOut,
     Output,
@@ -78,10 +79,18 @@ SHOWN = {
     "result": (ToolFinished(step=2, call="c", tool="bash", result="ok"), []),
     "failed call": (
         ToolFinished(step=2, call="c", tool="bash", result="no such\nfile", error=True),
+        ["     file"],
+    ),
+    "failed read": (
+        ToolFinished(step=2, call="c", tool="read_file", result="no such\nfile", error=True),
         ["     no such", "     file"],
     ),
     "output": (Output(stream="stdout", text="\x1b[31mred"), ["     red"]),
     "change": (CHANGED, ["     cccccccccc 2 files +3 -1"]),
+    "ignored": (
+        Ignored(paths=("a", "b"), total=7),
+        ["ignored, so not recorded: a, b and 5 more"],
+    ),
     "left out": (LeftOut(paths=("a", "b")), ["     not recorded: a, b"]),
     "red base": (check("base", False), ["check make test failed (2) on the base, 1.2 s"]),
     "red check": (
@@ -157,8 +166,8 @@ def test_a_run_is_summed_up():
         "  make test  red   green",
         "next:",
         "  orchestrator diff abcde",
-        "  orchestrator merge abcde",
         "  orchestrator discard abcde",
+        "  git -C /r merge --no-ff agent/20261121-090000-abcde",
     ]
 
 
@@ -177,7 +186,12 @@ def test_an_approval_is_named():
 
 NEXT = {
     "blocked": (record(verdict=Verdict.BLOCK, branch=""), ["diff", "discard"]),
-    "review": (record(verdict=Verdict.REVIEW), ["diff", "approve", "discard"]),
+    "review": (
+        record(outcome=Outcome.NEEDS_REVIEW, verdict=Verdict.REVIEW),
+        ["diff", "approve", "discard"],
+    ),
+    "red": (record(outcome=Outcome.CHECKS_FAILED), ["diff", "approve", "discard"]),
+    "bare": (record(git_dir="/home/r.git"), ["diff", "discard", "merge"]),
     "merged": (record(merged="e" * 40), ["diff"]),
     "discarded": (record(discarded=True), ["log --journal"]),
     "unchanged": (record(tip="a" * 40, branch=""), ["log --journal"]),

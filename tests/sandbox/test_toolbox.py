@@ -1,4 +1,5 @@
 import secrets
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -110,3 +111,28 @@ def test_everything_in_it_belongs_to_root(engine, programs):
 
 def test_the_toolbox_of_this_product_is_ready(engine):
     assert toolbox.volume(engine).startswith("orchestrator-toolbox-")
+
+
+def test_an_unused_toolbox_of_another_version_can_be_removed(engine, programs):
+    toolbox.filled(engine, programs)
+    (name,) = (container.name for container in ours(engine, programs))
+    assert name not in toolbox.old(engine, before=0.0)
+    assert name in toolbox.old(engine, before=time.time() + 60)
+    toolbox.remove(engine, name)
+    assert (ours(engine, programs), volumes(engine, programs)) == ([], [])
+
+
+def test_a_toolbox_in_use_is_not_old(engine, programs):
+    volume = toolbox.filled(engine, programs)
+    (name,) = (container.name for container in ours(engine, programs))
+    user = engine.client.containers.create(toolbox.IMAGE, mounts=[Mount(toolbox.PLACE, volume)])
+    try:
+        assert name not in toolbox.old(engine, before=time.time() + 60)
+    finally:
+        user.remove()
+
+
+def test_the_toolbox_of_this_version_is_never_old(engine):
+    toolbox.volume(engine)
+    current = f"orchestrator-toolbox-{toolbox._digest(toolbox._image(engine), toolbox._programs())}"
+    assert current not in toolbox.old(engine, before=time.time() + 60)

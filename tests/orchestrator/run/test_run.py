@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from orchestrator.events import Changed, CheckFinished, Delivered, LeftOut, Prepared
+from orchestrator.events import Changed, CheckFinished, Delivered, Ignored, LeftOut, Prepared
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import Outcome, Verdict
 from tests.orchestrator.run.conftest import containers
@@ -47,6 +47,7 @@ def test_checks_that_pass_only_where_the_work_was_done_fail(desk):
     # The file is ignored: it is in the worker's container and not in the recorded tree.
     ran = desk.run("touch made.log; " + EDIT, checks=("test -f made.log",))
     assert ran.record.outcome is Outcome.CHECKS_FAILED
+    assert ran.told(Ignored) == [Ignored(paths=("made.log",), total=1)]
 
 
 def test_each_changing_tool_call_is_a_commit_and_reads_are_none(desk):
