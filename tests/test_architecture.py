@@ -3,12 +3,15 @@
 import ast
 import re
 import statistics
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+import sandbox
 from orchestrator.cli.main import VERBS, verbs
 
 ROOT = Path(__file__).parents[1]
@@ -187,7 +190,7 @@ def test_packages_export_what_they_import():
             continue
         brought = {
             alias.asname or alias.name
-            for node in tree.body
+            for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom) and node.module.startswith(PACKAGES)
             for alias in node.names
         }
@@ -205,6 +208,15 @@ def test_packages_export_what_they_import():
             if alias.asname == alias.name
         }
         assert brought == exported | again, path
+
+
+def test_all_that_sandbox_exports_is_there():
+    assert [name for name in sandbox.__all__ if getattr(sandbox, name, None) is None] == []
+
+
+def test_a_task_can_be_read_without_loading_docker():
+    program = "import sys, orchestrator.records; sys.exit('docker' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT).returncode == 0
 
 
 def commands(page: Path) -> Iterator[list[str]]:
