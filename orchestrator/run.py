@@ -104,7 +104,7 @@ def _prepare(attempt: Attempt, engine: Engine, task: Task, source: Source) -> No
 def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> None:
     """Show what the checks say before anything is changed: red is what the task may be about."""
     subject = Subject(attempt.image, base.tree)
-    checks = verify(engine, subject, task.checks, task.box, attempt.id, "base")
+    checks = verify(engine, subject, task, attempt.id, "base")
     attempt.tell_evidence(base.tree, checks)
 
 
@@ -161,7 +161,7 @@ def _prove(attempt: Attempt, engine: Engine, task: Task, changes: Changes) -> No
     pack = attempt.held.folder.path / "proof.pack"
     changes.quarantine.pack(changes.tree, changes.base.tree, pack)
     subject = Subject(attempt.image, changes.tree, pack)
-    checks = verify(engine, subject, task.checks, task.box, attempt.id, "proof")
+    checks = verify(engine, subject, task, attempt.id, "proof")
     evidence = attempt.tell_evidence(changes.tree, checks)
     attempt.facts = replace(attempt.facts, proof=evidence.proof)
     pack.unlink()

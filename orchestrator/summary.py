@@ -1,6 +1,8 @@
 """A run as a person reads it afterwards: how it ended, on what grounds, and what to type next."""
 
+import shlex
 from collections.abc import Iterable
+from pathlib import Path
 
 from orchestrator.events import Changed
 from orchestrator.journal import Entry
@@ -25,7 +27,7 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
     shown += [f"  {'':<11} {finding(each, ink)}" for each in record.findings]
-    return [headline(record, ink), *shown, *_checks(record), *_next(record)]
+    return [headline(record, ink), *shown, *_checks(record), *next_steps(record)]
 
 
 def headline(record: Record, ink: Ink) -> str:
@@ -111,18 +113,33 @@ def _results(record: Record, tree: str) -> dict[str, bool]:
     return {check.command: check.passed for check in shown}
 
 
-def _next(record: Record) -> list[str]:
+def next_steps(record: Record) -> list[str]:
     """The commands that make sense now."""
+    ours = [f"  orchestrator {verb} {short(record)}" for verb in _verbs(record)]
+    return ["next:", *ours, *_merging(record)]
+
+
+def _verbs(record: Record) -> list[str]:
     if record.shown_state == "running":
-        verbs = ["log --follow"]
-    elif record.discarded or record.tip in ("", record.base):
-        verbs = ["log --journal"]
-    elif record.merged:
-        verbs = ["diff"]
-    elif record.verdict == Verdict.REVIEW and not record.approved:
-        verbs = ["diff", "approve", "discard"]
-    elif record.verdict == Verdict.BLOCK or not record.branch:
-        verbs = ["diff", "discard"]
-    else:
-        verbs = ["diff", "merge", "discard"]
-    return ["next:", *(f"  orchestrator {verb} {short(record)}" for verb in verbs)]
+        return ["log --follow"]
+    if record.discarded or record.tip in ("", record.base):
+        return ["log --journal"]
+    if record.merged:
+        return ["diff"]
+    if record.branch and record.verdict is not Verdict.BLOCK and not _ready(record):
+        return ["diff", "approve", "discard"]
+    return ["diff", "discard"]
+
+
+def _ready(record: Record) -> bool:
+    return bool(record.branch) and (record.outcome is Outcome.DONE or record.approved)
+
+
+def _merging(record: Record) -> list[str]:
+    """How to merge: a checked-out branch is left to its owner's git, any other one is ours."""
+    if not _ready(record) or record.merged or record.discarded:
+        return []
+    if Path(record.git_dir).name == ".git":
+        folder = shlex.quote(str(Path(record.git_dir).parent))
+        return [f"  git -C {clean(folder)} merge --no-ff {record.branch}"]
+    return [f"  orchestrator merge {short(record)}"]

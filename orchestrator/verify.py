@@ -7,7 +7,8 @@ from typing import Literal
 
 from orchestrator.check import check
 from orchestrator.events import CheckFinished, Output
-from sandbox import Engine, Limits, open_box
+from orchestrator.task import Task
+from sandbox import Engine, open_box
 
 Stage = Literal["base", "proof"]
 
@@ -25,20 +26,20 @@ class Subject:
 def verify(
     engine: Engine,
     subject: Subject,
-    checks: tuple[str, ...],
-    limits: Limits,
+    task: Task,
     run: str,
     stage: Stage,
 ) -> Iterator[Output | CheckFinished]:
-    """Run every check in one fresh container on exactly `subject.tree`.
+    """Run every check of the task in one fresh container on exactly `subject.tree`.
 
-    A check's status comes from the engine, not from anything inside the container. Raises
-    `sandbox.errors.SandboxError` when the container fails, which says nothing about the tree.
+    Each may take as long as the work. A check's status comes from the engine, not from anything
+    inside the container. Raises `sandbox.errors.SandboxError` when the container fails, which
+    says nothing about the tree.
     """
-    if not checks:
+    if not task.checks:
         return
-    with open_box(engine, subject.image, limits, run=run, purpose="proof") as box:
+    with open_box(engine, subject.image, task.box, run=run, purpose="proof") as box:
         if subject.pack is not None:
             box.reset(subject.pack, subject.tree)
-        for command in checks:
-            yield from check(box, command, stage, seconds=limits.seconds, reap=False)
+        for command in task.checks:
+            yield from check(box, command, stage, seconds=task.limits.seconds, reap=False)

@@ -18,6 +18,8 @@ ENVIRONMENT = {
     "USER": "agent",
     "SHELL": "/bin/sh",
     "TERM": "dumb",
+    # Without it, every test run of a Python project leaves __pycache__ in the record.
+    "PYTHONDONTWRITEBYTECODE": "1",
 }
 """What commands see besides the image's own variables (PATH, GOPATH) and declared ones; nothing of
 the host. Set by us, not by docker-py, whose own create adds the host's proxy settings."""

@@ -1,6 +1,7 @@
 """What of ours is on the engine: images, and which prepared ones nobody needs any more."""
 
 from datetime import datetime
+from http import HTTPStatus
 
 from docker.errors import APIError, ImageNotFound
 
@@ -19,11 +20,15 @@ def present(engine: Engine, image: str) -> bool:
 
 def old_images(engine: Engine, before: float) -> tuple[str, ...]:
     """Names of the prepared images that were made before a Unix time, in seconds."""
-    names = []
-    for image in engine.client.images.list(PREPARED):
-        if datetime.fromisoformat(image.attrs["Created"]).timestamp() < before:
-            names += image.tags
-    return tuple(sorted(names))
+    return tuple(
+        sorted(
+            tag
+            for image in engine.client.images.list(PREPARED)
+            if datetime.fromisoformat(image.attrs["Created"]).timestamp() < before
+            for tag in image.tags
+            if tag.startswith(f"{PREPARED}:")
+        )
+    )
 
 
 def remove(engine: Engine, image: str) -> bool:
@@ -33,7 +38,7 @@ def remove(engine: Engine, image: str) -> bool:
     except ImageNotFound:
         return False
     except APIError as error:
-        if error.status_code == 409:
+        if error.status_code == HTTPStatus.CONFLICT:
             return False
         raise
     return True

@@ -15,7 +15,7 @@ from orchestrator.journal import Journal
 from orchestrator.outcome import Verdict
 from orchestrator.record import Approval, Record
 from orchestrator.repository import Repository
-from orchestrator.summary import short
+from orchestrator.summary import next_steps, short
 
 
 @click.command("approve")
@@ -40,7 +40,7 @@ def command(run: str | None, by: str | None, as_json: bool) -> None:
     if as_json:
         say.json({"run": record.id, "tree": record.tree, "by": name})
     else:
-        say.out([f"Approved by {name}; next: orchestrator merge {short(record)}"])
+        say.out([f"Approved by {name}.", *next_steps(record)])
 
 
 def _permit(record: Record) -> None:

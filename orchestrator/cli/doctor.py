@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -59,14 +60,7 @@ def _word(each: Examined) -> str:
 def examine() -> Iterator[Examined]:
     """Look at everything a run needs."""
     yield _git()
-    try:
-        engine = connect()
-    except EngineError as error:
-        yield Examined("engine", False, str(error))
-    else:
-        yield Examined("engine", True, f"Docker Engine {engine.version}, {engine.architecture}")
-        yield _image(engine, "base image", BASE_IMAGE)
-        yield _image(engine, "toolbox", TOOLBOX_IMAGE)
+    yield from _engine()
     home = place.home()
     yield _home(home)
     yield _disk(home)
@@ -79,6 +73,17 @@ def _git() -> Examined:
         return Examined("git", True, program())
     except RepositoryError as error:
         return Examined("git", False, str(error))
+
+
+def _engine() -> Iterator[Examined]:
+    try:
+        with closing(connect()) as engine:
+            about = f"Docker Engine {engine.version}, {engine.architecture}"
+            yield Examined("engine", True, about)
+            yield _image(engine, "base image", BASE_IMAGE)
+            yield _image(engine, "toolbox", TOOLBOX_IMAGE)
+    except EngineError as error:
+        yield Examined("engine", False, str(error))
 
 
 def _image(engine: Engine, name: str, image: str) -> Examined:

@@ -20,8 +20,6 @@ from orchestrator.screen import clean, clean_lines
 from sandbox.errors import SandboxError, SetupError
 
 CANCELLED = 130
-CLOSED_PIPE = 141
-"""What a shell says of a program whose reader went away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Failure:
 def end(error: BaseException, arguments: Sequence[str]) -> int:
     """Tell a person what went wrong and return the exit code."""
     failure = described(error) or _unexpected(error, arguments)
-    if failure.code == CLOSED_PIPE:
+    if isinstance(error, BrokenPipeError):
         _close_stdout()
     for line in clean_lines(failure.output) if failure.output else ():
         click.echo(f"  {line}", err=True)
@@ -53,8 +51,8 @@ def described(error: BaseException) -> Failure | None:
             return Failure(code if isinstance(code, int) else 1)
         case KeyboardInterrupt() | click.Abort():
             return Failure(CANCELLED, "Stopped.")
-        case BrokenPipeError():
-            return Failure(CLOSED_PIPE)
+        case BrokenPipeError():  # whoever read went away: click ends with 1, and silently
+            return Failure(1)
         case SetupError():
             return Failure(1, _sentence(error), error.output)
         case OrchestratorError():

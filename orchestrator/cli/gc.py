@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,13 +55,12 @@ def command(max_age: float | None, dry_run: bool, as_json: bool) -> None:
 
 def _of_engine(records: Records, order: Order) -> Iterator[str]:
     try:
-        engine = connect()
+        with closing(connect()) as engine:
+            for name in orphans(engine) if order.dry else sweep(engine):
+                yield f"remove container {name}"
+            yield from _images(engine, records, order)
     except EngineError as error:
         say.note(f"note: containers and images are left alone. {error}")
-        return
-    for name in orphans(engine) if order.dry else sweep(engine):
-        yield f"remove container {name}"
-    yield from _images(engine, records, order)
 
 
 def _images(engine: Engine, records: Records, order: Order) -> Iterator[str]:

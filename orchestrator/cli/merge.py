@@ -20,7 +20,8 @@ from orchestrator.summary import short
 def command(run: str | None, into: str | None, as_json: bool) -> None:
     """Merge a run's branch; your files are never touched.
 
-    A change with a finding needs `orchestrator approve` before (exit 4), or is blocked (exit 3).
+    A change with a finding, or of a run that did not end as `done`, needs `orchestrator approve`
+    before (exit 4), or is blocked (exit 3). A branch that is checked out is left to `git merge`.
     """
     chosen = place.choose(run)
     with place.records().hold(chosen.id) as held:
@@ -30,8 +31,6 @@ def command(run: str | None, into: str | None, as_json: bool) -> None:
         held.update(merged=merged.commit)
         with Journal(held.folder.journal) as journal:
             journal.write(merged)
-    if record.outcome not in (Outcome.DONE, Outcome.NEEDS_REVIEW):
-        say.note(f"note: the run had ended as {record.outcome}.")
     if as_json:
         say.json({"run": record.id, "branch": merged.branch, "commit": merged.commit})
     else:
@@ -48,8 +47,9 @@ def permit(record: Record) -> None:
         raise UsageError(f"Run {record.id} was discarded.")
     if not record.branch:
         raise UsageError(f"Run {record.id} has no branch: it changed nothing, or did not finish.")
-    if record.verdict is Verdict.REVIEW and not record.approved:
+    if record.outcome is not Outcome.DONE and not record.approved:
         raise ApprovalError(
-            f"Run {record.id} needs a review: look at `orchestrator diff {short(record)}`, then"
-            f" type `orchestrator approve {short(record)}`."
+            f"Run {record.id} ended as {record.outcome or record.shown_state}: look at"
+            f" `orchestrator diff {short(record)}`, then type"
+            f" `orchestrator approve {short(record)}`."
         )

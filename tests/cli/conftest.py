@@ -1,5 +1,6 @@
 """A real repository, a home folder of its own, and the program as a person types it."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import pytest
 
 from orchestrator.cli.main import call
 from orchestrator.models.table import PROVIDERS
+from orchestrator.records import Records
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,16 @@ class Said:
         return msgspec.json.decode(self.out)
 
 
+DAY = "2026-01-01T00:00:00Z"
+"""Of every commit: the same repository has the same base, and one image for all tests."""
+
+
 def git(*args: str) -> str:
-    return subprocess.run(["git", *args], check=True, capture_output=True, text=True).stdout.rstrip(
-        "\n"
+    dates = {"GIT_AUTHOR_DATE": DAY, "GIT_COMMITTER_DATE": DAY}
+    done = subprocess.run(
+        ["git", *args], check=True, capture_output=True, text=True, env=os.environ | dates
     )
+    return done.stdout.rstrip("\n")
 
 
 @pytest.fixture
@@ -46,18 +54,24 @@ def home(tmp_path: Path, monkeypatch) -> Path:
     return tmp_path / "home"
 
 
+def build(path: Path) -> Path:
+    """A repository with one commit, whose check is red."""
+    path.mkdir()
+    (path / "sums.py").write_text("def add(a, b):\n    return a - b\n")
+    (path / "check.py").write_text("from sums import add\nassert add(2, 3) == 5\n")
+    at = ("-C", str(path))
+    git("init", "-q", "-b", "main", str(path))
+    git(*at, "config", "user.name", "Ada")
+    git(*at, "config", "user.email", "ada@example.org")
+    git(*at, "add", ".")
+    git(*at, "commit", "-qm", "base")
+    return path
+
+
 @pytest.fixture
 def repository(tmp_path: Path, home: Path, monkeypatch) -> Path:
-    """A repository with one commit, in which we stand."""
-    (tmp_path / "r").mkdir()
-    monkeypatch.chdir(tmp_path / "r")
-    git("init", "-q", "-b", "main")
-    git("config", "user.name", "Ada")
-    git("config", "user.email", "ada@example.org")
-    Path("sums.py").write_text("def add(a, b):\n    return a - b\n")
-    Path("check.py").write_text("from sums import add\nassert add(2, 3) == 5\n")
-    git("add", ".")
-    git("commit", "-qm", "base")
+    """A repository in which we stand."""
+    monkeypatch.chdir(build(tmp_path / "r"))
     return tmp_path / "r"
 
 
@@ -74,11 +88,38 @@ def orchestrator(home: Path, capfdbinary) -> Callable[..., Said]:
     return say
 
 
+MEND = (
+    "run",
+    "--json",
+    "--check",
+    "python3 check.py",
+    "--",
+    "sed",
+    "-i",
+    "s/a - b/a + b/",
+    "sums.py",
+)
+
+
 @pytest.fixture
 def mended(repository: Path, orchestrator) -> str:
     """A finished run, by a command: its id."""
-    done = orchestrator(
-        *("run", "--json", "--check", "python3 check.py"),
-        *("--", "sed", "-i", "s/a - b/a + b/", "sums.py"),
-    )
-    return done.json["id"]
+    return orchestrator(*MEND).json["id"]
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Path:
+    """A folder with a repository, a home and one finished run, for tests that only look."""
+    folder = tmp_path_factory.mktemp("finished")
+    at = ("-C", str(build(folder / "r")), "--home", str(folder / "home"))
+    assert call((*at, *MEND)) == 0
+    return folder
+
+
+@pytest.fixture
+def seen(finished: Path, home: Path, monkeypatch) -> str:
+    """The id of that run; we stand in its repository."""
+    monkeypatch.setenv("ORCHESTRATOR_HOME", str(finished / "home"))
+    monkeypatch.chdir(finished / "r")
+    (run,) = Records(finished / "home").all()
+    return run.id

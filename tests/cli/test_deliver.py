@@ -50,6 +50,22 @@ def test_a_review_comes_before_merging(odd, orchestrator, home):
     assert orchestrator("merge", "--into", "release").code == 0
 
 
+def test_a_red_run_is_merged_only_when_somebody_says_so(repository, orchestrator):
+    git("branch", "release")
+    orchestrator("run", "--check", "false", "--", "sh", "-c", "echo new > new.txt")
+    said = orchestrator("merge", "--into", "release")
+    assert (said.code, "ended as checks_failed" in said.err) == (4, True)
+    orchestrator("approve")
+    assert orchestrator("merge", "--into", "release").code == 0
+
+
+def test_what_can_be_typed_next_works(mended, orchestrator, repository):
+    command = orchestrator("show").text.splitlines()[-1].strip()
+    assert command == f"git -C {repository} merge --no-ff agent/{mended}"
+    git(*command.split()[1:], "-m", "merged")
+    assert git("log", "-1", "--format=%s") == "merged"
+
+
 def test_an_approval_of_another_tree_does_not_count(odd, orchestrator, home):
     orchestrator("approve", "--by", "Grace")
     with Records(home).hold(odd) as held:

@@ -66,7 +66,7 @@ def test_what_set_up_printed_is_shown():
     [
         (KeyboardInterrupt(), Failure(130, "Stopped.")),
         (click.Abort(), Failure(130, "Stopped.")),
-        (BrokenPipeError(), Failure(141)),
+        (BrokenPipeError(), Failure(1)),
         (SystemExit(3), Failure(3)),
         (click.UsageError("No such option."), Failure(2, "No such option.")),
         (

@@ -8,21 +8,21 @@ from orchestrator.journal import Journal
 from orchestrator.record import Owner
 from orchestrator.records import Records
 from orchestrator.task import Task
-from tests.cli.conftest import git
+from tests.cli.conftest import build, git
 
 
-def test_a_run_is_listed_shown_and_logged(mended, orchestrator):
+def test_a_run_is_listed_shown_and_logged(seen, orchestrator):
     head, row = orchestrator("list").text.splitlines()
     assert head.split() == ["RUN", "BEGUN", "STATE", "VERDICT", "TASK"]
-    assert row.split()[0] == mended
+    assert row.split()[0] == seen
     assert row.endswith("done   pass     sed -i 's/a - b/a + b/' sums.py")
-    assert orchestrator("show").text.splitlines()[1] == f"  run         {mended}"
+    assert orchestrator("show").text.splitlines()[1] == f"  run         {seen}"
     assert orchestrator("log").text.endswith("1 file +1 -1\n")
 
 
-def test_the_same_as_json(mended, orchestrator):
+def test_the_same_as_json(seen, orchestrator):
     (listed,) = orchestrator("list", "--json").json
-    shown = orchestrator("show", mended[:10], "--json").json
+    shown = orchestrator("show", seen[:10], "--json").json
     assert listed == shown
     assert (shown["state"], shown["outcome"], shown["approved"]) == ("finished", "done", False)
     assert [each["checks"][0]["passed"] for each in shown["evidence"]] == [False, True]
@@ -30,27 +30,27 @@ def test_the_same_as_json(mended, orchestrator):
     assert (change["kind"], change["commit"], change["files"]) == ("changed", shown["tip"], 1)
 
 
-def test_the_journal_is_one_object_a_line(mended, orchestrator):
+def test_the_journal_is_one_object_a_line(seen, orchestrator):
     lines = orchestrator("log", "--journal", "--json").text.splitlines()
     events = [json.loads(line) for line in lines]
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert (events[0]["kind"], events[-1]["kind"]) == ("run_started", "run_finished")
 
 
-def test_following_a_finished_run_ends(mended, orchestrator):
+def test_following_a_finished_run_ends(seen, orchestrator):
     followed = orchestrator("log", "--follow")
     assert followed.text.splitlines()[-1].endswith("done after " + followed.text.split()[-2] + " s")
     assert followed.text == orchestrator("log", "--journal").text
 
 
-def test_a_patch_applied_gives_the_tree_of_the_branch(mended, orchestrator, repository):
+def test_a_patch_applied_gives_the_tree_of_the_branch(seen, orchestrator, tmp_path):
     patch = orchestrator("diff").out
-    subprocess.run(["git", "apply", "--check"], input=patch, check=True)
-    subprocess.run(["git", "apply", "--index"], input=patch, check=True)
-    assert git("write-tree") == git("rev-parse", f"agent/{mended}^{{tree}}")
+    git("worktree", "add", "--detach", str(tmp_path / "tree"), "main")
+    subprocess.run(["git", "apply", "--index"], input=patch, check=True, cwd=tmp_path / "tree")
+    assert git("-C", str(tmp_path / "tree"), "write-tree") == git("rev-parse", f"agent/{seen}:")
 
 
-def test_a_patch_is_summed_up(mended, orchestrator):
+def test_a_patch_is_summed_up(seen, orchestrator):
     assert orchestrator("diff", "--stat").text == "sums.py  +1  -1\n1 file +1 -1\n"
     assert orchestrator("diff", "--json").json["files"] == [
         {
@@ -64,22 +64,9 @@ def test_a_patch_is_summed_up(mended, orchestrator):
     ]
 
 
-def test_runs_of_other_repositories_are_left_out(mended, orchestrator, repository, tmp_path):
-    git("init", "-q", str(tmp_path / "other"))
-    git(
-        "-C",
-        str(tmp_path / "other"),
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=b",
-        "commit",
-        "-q",
-        "--allow-empty",
-        "-m",
-        "base",
-    )
-    assert orchestrator("-C", str(tmp_path / "other"), "list", "--json").json == []
+def test_runs_of_other_repositories_are_left_out(seen, orchestrator, tmp_path, monkeypatch):
+    monkeypatch.chdir(build(tmp_path / "other"))
+    assert orchestrator("list", "--json").json == []
     assert len(orchestrator("list", "--all", "--json").json) == 1
     said = orchestrator("show")
     assert (said.code, said.err) == (
@@ -88,8 +75,8 @@ def test_runs_of_other_repositories_are_left_out(mended, orchestrator, repositor
     )
 
 
-def test_a_worktree_shows_the_runs_of_its_repository(mended, orchestrator, tmp_path):
-    git("worktree", "add", "-q", str(tmp_path / "tree"))
+def test_a_worktree_shows_the_runs_of_its_repository(seen, orchestrator, tmp_path):
+    git("worktree", "add", "--detach", str(tmp_path / "tree"))
     assert len(orchestrator("-C", str(tmp_path / "tree"), "list", "--json").json) == 1
 
 
@@ -119,7 +106,7 @@ def test_a_live_run_can_be_looked_at(repository, orchestrator, home):
         assert orchestrator("show").text.startswith("interrupted\n")
 
 
-def test_stdout_holds_nothing_but_the_patch(mended, orchestrator):
+def test_stdout_holds_nothing_but_the_patch(seen, orchestrator):
     assert orchestrator("diff").out.startswith(b"diff --git a/sums.py b/sums.py\n")
     Path("x").write_bytes(orchestrator("diff").out)
     assert b"\x1b" not in Path("x").read_bytes()

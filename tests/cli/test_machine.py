@@ -1,12 +1,26 @@
 """doctor and gc: what is missing, what is left over."""
 
+import gc
 import os
 import time
+import warnings
+
+import pytest
 
 from orchestrator.record import Owner
 from orchestrator.records import Records
 from orchestrator.task import Task
 from tests.cli.conftest import git
+
+
+@pytest.fixture
+def no_engine(monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
+    yield
+    with warnings.catch_warnings():
+        # docker-py leaves a socket that could not connect to the garbage collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def begin(home, repository):
@@ -42,8 +56,7 @@ def test_keys_are_named_and_not_shown(orchestrator, monkeypatch):
     assert "sk-secret" not in said.text
 
 
-def test_a_missing_engine_is_named_with_what_to_do(orchestrator, monkeypatch):
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
+def test_a_missing_engine_is_named_with_what_to_do(orchestrator, no_engine):
     said = orchestrator("doctor")
     assert said.code == 1
     assert "missing  engine" in said.text
@@ -63,16 +76,14 @@ def test_a_live_run_is_left_alone(repository, orchestrator, home):
         assert Records(home).load(held.record.id).state == "running"
 
 
-def test_without_an_engine_records_are_still_tidied(repository, orchestrator, home, monkeypatch):
+def test_without_an_engine_records_are_still_tidied(repository, orchestrator, home, no_engine):
     run = dead(home, repository)
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
     said = orchestrator("gc")
     assert (said.code, "containers and images are left alone" in said.err) == (0, True)
     assert said.text == f"mark run {run} as interrupted\n"
 
 
-def test_only_old_runs_and_packs_go(repository, orchestrator, home, monkeypatch):
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")  # other tests need their images
+def test_only_old_runs_and_packs_go(repository, orchestrator, home, no_engine):
     runs = []
     for created in (time.time() - 9 * 86_400, time.time()):
         with begin(home, repository) as held:
@@ -88,8 +99,7 @@ def test_only_old_runs_and_packs_go(repository, orchestrator, home, monkeypatch)
     assert os.listdir(home / "packs") == ["new.pack"]
 
 
-def test_a_record_that_cannot_be_read_is_kept(repository, orchestrator, home, monkeypatch):
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
+def test_a_record_that_cannot_be_read_is_kept(repository, orchestrator, home, no_engine):
     (home / "runs" / "damaged").mkdir(parents=True)
     said = orchestrator("gc", "--max-age", "0")
     assert "the record of run damaged cannot be read" in said.err

@@ -112,9 +112,10 @@ def test_what_cannot_be_done_is_one_sentence(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_keeps_what_it_had_done(repository, number):
+    work = "echo new > new.txt; echo begun; sleep 600"
+    start = (sys.executable, "-c", "from orchestrator.cli import main; main()")
     child = subprocess.Popen(
-        [sys.executable, "-c", "from orchestrator.cli import main; main()"]
-        + ["run", "--json", "--", "sh", "-c", "echo new > new.txt; echo begun; sleep 600"],
+        [*start, "run", "--json", "--", "sh", "-c", work],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -10,6 +10,7 @@ ENVIRONMENT = [
     "USER=agent",
     "SHELL=/bin/sh",
     "TERM=dumb",
+    "PYTHONDONTWRITEBYTECODE=1",
 ]
 WORK = {
     "Image": "sha256:0",

@@ -143,6 +143,17 @@ def test_a_time_limit_ends_the_run(desk):
     assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
 
 
+def test_a_check_that_never_ends_ends_and_is_red(desk):
+    ran = desk.run("true", checks=("sleep 600",), seconds=2.0)
+    assert [(check.status, check.passed) for check in ran.told(CheckFinished)] == [(124, False)]
+    assert ran.record.outcome is Outcome.CHECKS_FAILED
+
+
+def test_python_leaves_nothing_in_the_record_by_running(desk):
+    ran = desk.run("cd src && python3 -c 'import app'")
+    assert ran.record.outcome is Outcome.NO_CHANGE
+
+
 def test_set_up_that_fails_says_which_command(desk):
     ran = desk.run(EDIT, setup=("echo first", "echo oh no >&2; exit 3"))
     assert ran.record.outcome is Outcome.WORKER_ERROR
