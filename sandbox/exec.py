@@ -4,10 +4,11 @@ import contextlib
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from mmap import mmap
 from typing import Any
 
-from docker.errors import DockerException
+from docker.errors import APIError, DockerException
 from requests.exceptions import RequestException
 
 from sandbox.attach import Attached, Frames
@@ -30,9 +31,30 @@ ARGUMENT = 128 * 1024
 with it the removal of the container."""
 ARGUMENTS = 1 << 20
 """Bytes of all arguments and variables; Linux refuses 2 MiB with the usual stack limit."""
+ATTEMPTS = 10
+PAUSE = 0.05
+"""Tries to start a process, and seconds between them. With all processes of the limits taken, one
+in ten tries fails in runc 1.1.5, before the command or a sweep has had its chance."""
+REFUSAL = b"OCI runtime exec failed"
 CANNOT_START, TIMED_OUT, KILLED = 126, 124, 137
 GONE = (DockerException, RequestException, OSError)
 """What docker-py raises when the engine or the container is not there any more."""
+
+
+class _NotStartedError(Exception):
+    """The engine could not start a process; nothing has happened yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A command as it is given to the engine."""
+
+    request: dict[str, Any]
+    stdin: bytes | mmap
+    token: str
+    """By which the reaper is found; empty without one."""
+    seconds: float
+    began: float
 
 
 class ExecChannel:
@@ -54,19 +76,19 @@ class ExecChannel:
         reap: bool = True,
     ) -> Output:
         """Run a command, see `Channel.start`; the time limit holds even for a stopped reaper."""
-        began = time.monotonic()
         if refusal := _refuse(command, env):
             yield Chunk("stderr", refusal)
-            yield Exit(CANNOT_START, time.monotonic() - began, size=len(refusal))
+            yield Exit(CANNOT_START, 0.0, size=len(refusal))
             return
         token = secrets.token_hex(16) if reap else ""
         request = self._request(command, cwd, env, token, seconds)
-        with self._running(request, stdin, token) as running:
-            size = 0
-            for chunk in self._output(running, began + seconds + (GRACE if reap else 0.0)):
-                size += len(chunk.data)
-                yield chunk
-        yield self._exit(running.id, time.monotonic() - began, seconds, size)
+        job = _Job(request, stdin, token, seconds, time.monotonic())
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return (yield from self._carried_out(job, retried=True))
+            except _NotStartedError:
+                time.sleep(PAUSE)
+        yield from self._carried_out(job, retried=False)
 
     def sweep(self) -> None:
         """Kill every process of the working user, daemons and a live fork bomb included.
@@ -76,20 +98,43 @@ class ExecChannel:
         with self._losing():
             self._finish([BUSYBOX, "kill", "-9", "-1"], DRAIN)
 
-    @contextlib.contextmanager
-    def _running(
-        self, request: dict[str, Any], stdin: bytes | mmap, token: str
-    ) -> Iterator[Attached]:
+    def _carried_out(self, job: _Job, *, retried: bool) -> Output:
+        """One attempt. Raises _NotStartedError when it came to nothing and will be `retried`."""
+        deadline = job.began + job.seconds + (GRACE if job.token else 0.0)
+        with self._running(job) as running:
+            size = 0
+            for chunk in self._output(running, deadline):
+                if retried and not size and self._refused(running.id, chunk):
+                    raise _NotStartedError
+                size += len(chunk.data)
+                yield chunk
+        yield self._exit(running.id, time.monotonic() - job.began, job.seconds, size)
+
+    def _refused(self, running: str, first: Chunk) -> bool:
+        """Whether the first output is the engine's own, saying that it could not start a process.
+
+        It does so now and then while all processes that the limits allow are taken.
+        """
+        if not first.data.startswith(REFUSAL):
+            return False
         with self._losing():
-            running = Attached(self._api, self._container, request, stdin)
+            return not self._inspect(running)["Pid"]
+
+    @contextlib.contextmanager
+    def _running(self, job: _Job) -> Iterator[Attached]:
+        with self._losing():
+            running = Attached(self._api, self._container, job.request, job.stdin)
         try:
             yield running
+        except _NotStartedError:
+            running.close()
+            raise
         except BaseException:
             # The consumer went away (GeneratorExit, Ctrl-C): what it started must not go on.
             # Closed first: output that nobody reads would hold up the news of its end.
             running.close()
             with contextlib.suppress(SandboxLostError):
-                self._abandon(running.id, token)
+                self._abandon(running.id, job.token)
             raise
         running.close()
 
@@ -149,11 +194,16 @@ class ExecChannel:
 
     def _finish(self, command: list[str], seconds: float) -> None:
         """Run something of ours to its end; nobody reads what it prints."""
-        started = self._api.exec_create(self._container, command, user=self._user, workdir="/")[
-            "Id"
-        ]
-        self._api.exec_start(started, detach=True)
-        self._await(started, seconds)
+        for left in reversed(range(ATTEMPTS)):
+            created = self._api.exec_create(self._container, command, user=self._user, workdir="/")
+            try:
+                self._api.exec_start(created["Id"], detach=True)
+                break
+            except APIError as error:
+                if not (left and error.is_server_error()):
+                    raise
+                time.sleep(PAUSE)
+        self._await(created["Id"], seconds)
 
     def _await(self, started: str, seconds: float) -> int | None:
         """The exit status that the engine saw; None when it still runs after so many seconds."""

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,13 @@ FILES = {
 MakeBox = Callable[..., Box]
 MakeSource = Callable[[Mapping[str, bytes]], Source]
 USUAL = Limits()
+OWNER = """
+import sys
+from sandbox import Limits, connect, open_box
+with open_box(connect(), sys.argv[1], Limits(), run="owned", purpose="work") as box:
+    print(box.id, flush=True)
+    sys.stdin.read()
+"""
 
 
 def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
@@ -101,6 +109,17 @@ def box(engine, image) -> Iterator[Box]:
     """One box for all tests of a module that do not get in each other's way."""
     with open_box(engine, image, Limits(), run="test", purpose="work") as box:
         yield box
+
+
+@pytest.fixture
+def owner(image) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process with an open box, whose id is the line that it prints."""
+    command = [sys.executable, "-c", OWNER, image]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        yield process
+        process.kill()
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+from typing import NamedTuple
 
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
@@ -27,6 +28,9 @@ PIECE = 1 << 16
 MOST = 1 << 20
 """Bytes that a pipe can be made to hold."""
 DISCARD = ("/opt/orchestrator/bin/busybox", "cat")
+ATTEMPTS = 20
+PAUSE = 0.05
+CLEARED = b"[the limit of processes was reached: all other processes were ended]\n"
 PATIENCE = 2.0
 """Seconds to kill process by process, before everything of this user goes."""
 LAST_WORDS = 1.0
@@ -41,10 +45,9 @@ def main(arguments: list[str]) -> int:
     shield()
     signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
     deadline = time.monotonic() + float(seconds)
-    streams = (Carrier(1), Carrier(2))
     try:
         os.chdir(folder)
-        child = start(command, streams)
+        child, streams = launch(command)
     except (OSError, ValueError, RuntimeError) as problem:
         return refuse(command[0], problem)
     status = wait(child, deadline)
@@ -129,11 +132,29 @@ def shield() -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def start(command: list[str], streams: tuple[Carrier, ...]) -> int:
+class Launched(NamedTuple):
+    child: int
+    streams: tuple[Carrier, ...]
+
+
+def launch(command: list[str]) -> Launched:
+    """Start the command; when no process is left to start it with, those in the way have to go."""
+    for _ in range(ATTEMPTS):
+        try:
+            return start(command)
+        except (BlockingIOError, RuntimeError):  # as fork and thread report the limit
+            kill(-1)
+            write(2, CLEARED)
+            time.sleep(PAUSE)
+    return start(command)
+
+
+def start(command: list[str]) -> Launched:
     """Start the command in a session of its own, with the signal settings a shell would give it.
 
     Python ignores SIGPIPE and SIGXFSZ, and what is ignored stays so in children.
     """
+    streams = (Carrier(1), Carrier(2))
     for stream in streams:
         stream.start()
     child = os.posix_spawnp(
@@ -147,7 +168,7 @@ def start(command: list[str], streams: tuple[Carrier, ...]) -> int:
     )
     for stream in streams:
         os.close(stream.entrance)
-    return child
+    return Launched(child, streams)
 
 
 def environment() -> dict[str, str]:

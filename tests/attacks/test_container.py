@@ -5,7 +5,6 @@ import io
 import signal
 import socket
 import subprocess
-import sys
 import threading
 
 import pytest
@@ -13,14 +12,6 @@ import pytest
 from sandbox import Limits
 from sandbox.errors import ImageError
 from sandbox.sweep import sweep
-
-OWNER = """
-import sys
-from sandbox import Limits, connect, open_box
-with open_box(connect(), sys.argv[1], Limits(), run="owned", purpose="work") as box:
-    print(box.id, flush=True)
-    sys.stdin.read()
-"""
 
 
 def shell(box, script, **options):
@@ -142,24 +133,20 @@ def test_c09_a_command_that_ignores_signals_ends_in_time(box, reap):
     assert end.seconds <= 6
 
 
-def test_c10_what_a_killed_orchestrator_left_is_removed(engine, image, box):
-    command = [sys.executable, "-c", OWNER, image]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as owner:
-        left = owner.stdout.readline().decode().strip()
-        owner.send_signal(signal.SIGKILL)
+def test_c10_what_a_killed_orchestrator_left_is_removed(engine, owner, box):
+    left = owner.stdout.readline().decode().strip()
+    owner.kill()
+    owner.wait()
     name = engine.client.api.inspect_container(left)["Name"][1:]
     assert name in sweep(engine)
     assert engine.client.api.containers(all=True, filters={"id": left}) == []
     assert box.lost() is None
 
 
-def test_c10_ctrl_c_removes_the_box(engine, image):
-    command = [sys.executable, "-c", OWNER, image]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as owner:
-        left = owner.stdout.readline().decode().strip()
-        owner.send_signal(signal.SIGINT)
+def test_c10_ctrl_c_removes_the_box(engine, owner):
+    left = owner.stdout.readline().decode().strip()
+    owner.send_signal(signal.SIGINT)
+    owner.wait()
     assert engine.client.api.containers(all=True, filters={"id": left}) == []
 
 

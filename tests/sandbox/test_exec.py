@@ -59,11 +59,30 @@ def test_first_bytes_are_never_lost(box):
         assert said == b"%d\n" % number
 
 
-def test_at_the_limit_of_processes_a_command_still_runs_after_a_sweep(make_box):
+@pytest.fixture
+def full(make_box):
+    """A box in which all the processes that its limits allow are taken."""
     box = make_box(Limits(pids=40))
-    box.run(["sh", "-c", "for i in $(seq 60); do setsid sleep 74 >/dev/null 2>&1 & done"])
-    box.sweep()
-    assert box.run(["echo", "fine"]).stdout == b"fine\n"
+    fill = "for i in $(seq 60); do setsid sleep 74 >/dev/null 2>&1 & done"
+    box.run(["sh", "-c", fill], reap=False)
+    return box
+
+
+def test_at_the_limit_of_processes_a_sweep_works(full):
+    full.sweep()
+    done = full.run(["echo", "fine"])
+    assert (done.stdout, done.stderr) == (b"fine\n", b"")
+
+
+def test_at_the_limit_of_processes_a_command_takes_the_place_of_others(full):
+    done = full.run(["sh", "-c", "echo fine"])
+    assert (done.stdout, done.exit.status) == (b"fine\n", 0)
+    assert b"[the limit of processes was reached" in done.stderr
+
+
+def test_at_the_limit_of_processes_evidence_is_not_refused(full):
+    for _ in range(20):
+        assert full.run(["echo", "fine"], reap=False).stdout == b"fine\n"
 
 
 @pytest.mark.parametrize(("reap", "seconds"), [(True, 1), (False, 4)])

@@ -1,32 +1,11 @@
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from sandbox import Limits, container
 from sandbox.hardening import work_flags
 from sandbox.sweep import sweep
-
-OWNER = """
-import sys
-from sandbox import Limits, connect, open_box
-with open_box(connect(), sys.argv[1], Limits(), run="owned", purpose="work") as box:
-    print(box.id, flush=True)
-    sys.stdin.read()
-"""
-
-
-@pytest.fixture
-def owner(image):
-    """Another process with an open box."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", OWNER, image], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    with process:
-        yield process
-        process.kill()
 
 
 @pytest.fixture
