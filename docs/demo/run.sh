@@ -65,7 +65,7 @@ next_commands() {
   export PATH=$root/.venv/bin:\$PATH
   cd $repository
   git log -p main..agent/$run
-  orchestrator merge $run
+  git merge --no-ff agent/$run
   orchestrator doctor
 The demo's project goes away with: rm -rf $folder
 END
