@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from orchestrator.errors import ModelError, QuarantineError
 from orchestrator.events import (
     AnyEvent,
+    Changed,
     CheckFinished,
     FilesTouched,
     RunFinished,
@@ -18,7 +19,8 @@ from orchestrator.events import (
 )
 from orchestrator.evidence import Evidence
 from orchestrator.journal import Journal
-from orchestrator.outcome import Facts, judge_run
+from orchestrator.outcome import Facts, Outcome, judge_run
+from orchestrator.reason import Ending, reason
 from orchestrator.record import Record
 from orchestrator.records import Held
 from sandbox.errors import CrossingError, DiskFullError, SandboxError, SandboxLostError
@@ -58,7 +60,11 @@ class Attempt:
     watch: Watch
     # Nothing has been written in a sandbox yet, so what is recorded is all there is.
     facts: Facts = Facts(stop=None, rehash_equal=True)  # noqa: RUF009 - it is frozen
-    message: str = ""
+    said: str = ""
+    """The worker's last words."""
+    error: str = ""
+    """What went wrong outside the worker."""
+    commits: int = 0
     totals: Totals = Totals()
     asked: ToolStarted | None = None
     """The tool call that was started last."""
@@ -75,11 +81,13 @@ class Attempt:
         self.watch(event)
         if isinstance(event, ToolStarted):
             self.asked = event
+        elif isinstance(event, Changed):
+            self.commits += 1
         elif isinstance(event, Turn):
             self.totals = self.totals.plus(event)
         elif isinstance(event, WorkerFinished):
             self.facts = replace(self.facts, stop=event.reason)
-            self.message = event.message
+            self.said = event.message
 
     def tell_evidence(self, tree: str, events: Iterable[AnyEvent]) -> Evidence:
         """Tell what checks show on a tree, and keep it in the record."""
@@ -108,7 +116,7 @@ class Attempt:
             facts = _facts_of(error, self.facts)
             if facts is None:
                 raise
-            self.facts, self.message = facts, str(error)
+            self.facts, self.error = facts, str(error)
 
     def subject(self, touched: FilesTouched) -> str:
         """A commit's first line: the tool and what it was about."""
@@ -119,18 +127,33 @@ class Attempt:
     def finish(self, seconds: float) -> Record:
         """Say how it ended, for good."""
         outcome = judge_run(self.facts)
+        message = reason(self._ending(outcome))
         record = self.held.update(
             state="finished",
             outcome=outcome,
-            message=self.message,
+            message=message,
+            said=self.said,
             seconds=seconds,
             turns=self.totals.turns,
             input_tokens=self.totals.input_tokens,
             output_tokens=self.totals.output_tokens,
             cost=self.totals.cost,
         )
-        self.tell(RunFinished(outcome=outcome, message=self.message, seconds=seconds))
+        self.tell(RunFinished(outcome=outcome, message=message, seconds=seconds))
         return record
+
+    def _ending(self, outcome: Outcome) -> Ending:
+        record = self.held.record
+        return Ending(
+            outcome=outcome,
+            facts=self.facts,
+            limits=record.task.limits,
+            commits=self.commits,
+            findings=record.findings,
+            evidence=record.evidence,
+            said=self.said,
+            error=self.error,
+        )
 
 
 def _sum(known: float | None, more: float | None) -> float | None:

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 
-from orchestrator.events import CheckFinished, Output, Stage
+from orchestrator.events import CheckFinished, Output, Stage, StageStarted
 from sandbox.box import Box
 from sandbox.stream import Line
 
@@ -15,11 +15,12 @@ TAIL_WIDTH = 300
 
 def check(
     box: Box, command: str, stage: Stage, *, seconds: float, reap: bool
-) -> Iterator[Output | CheckFinished]:
+) -> Iterator[StageStarted | Output | CheckFinished]:
     """Run one check in a box, its end as the last event; the same way at work and in a proof.
 
     With `reap` off the status is the engine's own, and so evidence. Raises SandboxError.
     """
+    yield StageStarted(stage=stage, command=command)
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     for item in box.stream(["sh", "-c", command], seconds=seconds, reap=reap):
         if isinstance(item, Line):

@@ -38,6 +38,14 @@ class RunStarted(Event, frozen=True):
     """Files changed in the user's work tree that the base does not have."""
 
 
+class StageStarted(Event, frozen=True):
+    """Something that may take a while begins."""
+
+    stage: Stage
+    command: str = ""
+    """The check, where one begins."""
+
+
 class Prepared(Event, frozen=True):
     image: str
     cached: bool
@@ -185,6 +193,7 @@ class RunFinished(Event, frozen=True):
 
 AnyEvent: TypeAlias = (
     RunStarted
+    | StageStarted
     | Prepared
     | Turn
     | Text

@@ -84,7 +84,9 @@ class Record(Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()
     """On the base, then on the recorded tree."""
     message: str = ""
-    """One sentence on why it ended so; in a commit's or an error's words."""
+    """One sentence on why it ended so, from facts."""
+    said: str = ""
+    """The worker's last words: a claim."""
     tip: str = ""
     """The last recorded commit; empty while nothing has changed."""
     tree: str = ""

@@ -17,6 +17,7 @@ from orchestrator.events import (
     Prepared,
     RunFinished,
     RunStarted,
+    StageStarted,
     Text,
     ToolFinished,
     ToolStarted,
@@ -39,6 +40,8 @@ def lines(event: AnyEvent, ink: Ink) -> list[str]:
     match event:
         case RunStarted():
             return _started(event, ink)
+        case StageStarted():
+            return [_beginning(event)]
         case Prepared():
             return _prepared(event, ink)
         case Turn(text=text) if text.strip():
@@ -127,6 +130,13 @@ def _started(event: RunStarted, ink: Ink) -> list[str]:
         text = f"     {count(event.dirty, 'changed file')} {are} not in the base"
         shown.append(ink.yellow(text))
     return shown
+
+
+def _beginning(event: StageStarted) -> str:
+    if event.stage == "setup":
+        return "preparing the image ..."
+    where = {"base": " on the base", "proof": " in a fresh container"}.get(event.stage, "")
+    return f"check {clean(event.command)}{where} ..."
 
 
 def _prepared(event: Prepared, ink: Ink) -> list[str]:

@@ -8,7 +8,16 @@ from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
 from orchestrator.changes import Changes
 from orchestrator.delivery import publish
-from orchestrator.events import AnyEvent, FilesTouched, Judged, Output, Prepared, RunStarted
+from orchestrator.events import (
+    AnyEvent,
+    FilesTouched,
+    Judged,
+    Output,
+    Prepared,
+    RunStarted,
+    StageStarted,
+    Warned,
+)
 from orchestrator.journal import Journal
 from orchestrator.models.model import Model
 from orchestrator.outcome import Verdict, worst
@@ -23,6 +32,14 @@ from sandbox import Engine, Line, Source, connect, open_box, prepare
 from sandbox.box import Box
 from sandbox.images import BASE_IMAGE
 from sandbox.sweep import sweep
+
+CANNOT_START = (126, 127)
+"""What a shell ends with when there is no such program, or none that can be run."""
+
+_MISSING = (
+    "The check `{}` cannot start here: install what it needs with --setup, or name an --image"
+    " that has it."
+)
 
 
 def run(
@@ -81,6 +98,7 @@ def _prepare(attempt: Attempt, engine: Engine, task: Task, source: Source) -> No
     def show(line: Line) -> None:
         attempt.tell(Output(stream=line.stream, text=line.text, stage="setup"))
 
+    attempt.tell(StageStarted(stage="setup"))
     prepared = prepare(
         engine,
         task.image or BASE_IMAGE,
@@ -105,7 +123,9 @@ def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> Non
     """Show what the checks say before anything is changed: red is what the task may be about."""
     subject = Subject(attempt.image, base.tree)
     checks = verify(engine, subject, task, attempt.id, "base")
-    attempt.tell_evidence(base.tree, checks)
+    for check in attempt.tell_evidence(base.tree, checks).checks:
+        if check.status in CANNOT_START:
+            attempt.tell(Warned(text=_MISSING.format(check.command)))
 
 
 def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: Changes) -> None:
@@ -140,13 +160,16 @@ def _close_the_record(attempt: Attempt, box: Box, changes: Changes) -> None:
 
 
 def _judge(attempt: Attempt, changes: Changes) -> None:
+    """Let the guardrails see the whole change; where there is none, nothing is said of it."""
+    attempt.held.update(tree=changes.tree)
+    if not changes.count:
+        return
     findings = changes.judge(changes.base.commit, changes.tip)
     verdict = worst(findings)
     attempt.facts = replace(
         attempt.facts, verdict=verdict, changed=changes.tree != changes.base.tree
     )
-    tip = changes.tip if changes.count else ""
-    attempt.held.update(tip=tip, tree=changes.tree, verdict=verdict, findings=findings)
+    attempt.held.update(tip=changes.tip, verdict=verdict, findings=findings)
     attempt.tell(Judged(verdict=verdict, findings=findings))
 
 

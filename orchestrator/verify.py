@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from orchestrator.check import check
-from orchestrator.events import CheckFinished, Output
+from orchestrator.events import CheckFinished, Output, StageStarted
 from orchestrator.task import Task
 from sandbox import Engine, open_box
 
@@ -29,7 +29,7 @@ def verify(
     task: Task,
     run: str,
     stage: Stage,
-) -> Iterator[Output | CheckFinished]:
+) -> Iterator[StageStarted | Output | CheckFinished]:
     """Run every check of the task in one fresh container on exactly `subject.tree`.
 
     Each may take as long as the work. A check's status comes from the engine, not from anything

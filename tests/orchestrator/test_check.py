@@ -3,13 +3,14 @@
 import msgspec
 
 from orchestrator.check import check
-from orchestrator.events import CheckFinished, Output
+from orchestrator.events import CheckFinished, Output, StageStarted
 from tests.workspace import bench as bench
 from tests.workspace import workspace as workspace
 
 
 def ran(workspace, command, seconds=60.0):
-    *outputs, event = check(workspace.box, command, "base", seconds=seconds, reap=False)
+    begun, *outputs, event = check(workspace.box, command, "base", seconds=seconds, reap=False)
+    assert begun == StageStarted(stage="base", command=command)
     return [*outputs, msgspec.structs.replace(event, seconds=0.0)]
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from orchestrator import prompts
 from orchestrator.agent.gate import failures
-from orchestrator.events import CheckFinished, FilesTouched
+from orchestrator.events import CheckFinished, FilesTouched, StageStarted
 
 
 def finished(command, passed, status, tail=""):
@@ -28,7 +28,9 @@ def test_every_check_runs_and_the_failed_ones_are_returned(workspace):
 
     events = [without_seconds(event) for event in follow()]
     assert events == [
+        StageStarted(stage="work", command="false"),
         finished("false", False, 1),
+        StageStarted(stage="work", command="true"),
         finished("true", True, 0),
         FilesTouched(step=2, tool="check"),
     ]

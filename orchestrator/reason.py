@@ -1,0 +1,93 @@
+"""Why a run ended as it did, in one sentence: from facts, not from what the worker says."""
+
+from dataclasses import dataclass
+
+from orchestrator.evidence import Evidence
+from orchestrator.outcome import Facts, Finding, Outcome, Verdict
+from orchestrator.task import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is known of a run at its end."""
+
+    outcome: Outcome
+    facts: Facts
+    limits: Limits
+    commits: int
+    findings: tuple[Finding, ...]
+    evidence: tuple[Evidence, ...]
+    said: str
+    """The worker's last words; where it failed, the error it met."""
+    error: str
+    """What went wrong outside the worker, in its own sentence; often nothing."""
+
+
+def reason(end: Ending) -> str:
+    """One sentence for a person, without a full stop of its own where it ends in a quotation."""
+    match end.outcome:
+        case Outcome.DONE:
+            return f"{_commits(end)}, {_checks(end)}"
+        case Outcome.NO_CHANGE:
+            return "the files are as they were"
+        case Outcome.BLOCKED:
+            return _findings(end, Verdict.BLOCK)
+        case Outcome.NEEDS_REVIEW:
+            return _findings(end, Verdict.REVIEW)
+        case Outcome.CHECKS_FAILED:
+            return _red(end)
+        case Outcome.BUDGET:
+            return _spent(end)
+        case Outcome.TIME:
+            return f"the work took longer than {end.limits.seconds:g} s (--max-seconds)"
+        case Outcome.CANCELLED:
+            return f"stopped by you, {_commits(end)} kept"
+        case Outcome.UNRECORDED:
+            return _unrecorded(end)
+        case _:
+            return end.error or end.said
+
+
+def _commits(end: Ending) -> str:
+    return "1 commit" if end.commits == 1 else f"{end.commits} commits"
+
+
+def _checks(end: Ending) -> str:
+    if not end.evidence or end.facts.proof == "none":
+        return "no check was asked for"
+    passed = len(end.evidence[-1].checks)
+    return f"{'1 check' if passed == 1 else f'{passed} checks'} passed in a fresh container"
+
+
+def _findings(end: Ending, verdict: Verdict) -> str:
+    found = [each for each in end.findings if each.verdict is verdict]
+    first, *others = [f"{each.path}: {each.reason}" for each in found] or ["a guardrail said so"]
+    return f"{first}, and {len(others)} more" if others else first
+
+
+def _red(end: Ending) -> str:
+    failed = (
+        [check for check in end.evidence[-1].checks if not check.passed] if end.evidence else []
+    )
+    if end.facts.proof != "failed" or not failed:
+        return end.error or "the checks could not be run in a fresh container"
+    return f"`{failed[0].command}` failed ({failed[0].status}) in a fresh container"
+
+
+def _spent(end: Ending) -> str:
+    match end.facts.stop:
+        case "turns":
+            return f"no answer after {end.limits.turns} turns (--max-turns)"
+        case "cost":
+            return f"more than {end.limits.cost:.2f} US dollars were spent (--max-cost)"
+        case "input_tokens":
+            return f"more than {end.limits.input_tokens:,} tokens were read (--max-input-tokens)"
+        case _:
+            return f"an answer was longer than {end.limits.output_tokens:,} tokens"
+
+
+def _unrecorded(end: Ending) -> str:
+    if end.facts.left_out:
+        some = ", ".join(end.facts.left_out[:3])
+        return f"cannot be recorded: {some}" + (" ..." if len(end.facts.left_out) > 3 else "")
+    return end.error or "the files in the container are not the recorded ones"
