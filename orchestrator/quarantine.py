@@ -239,10 +239,11 @@ class Quarantine:
 
     def _folders(self, new: str, entries: Iterable[Entry]) -> dict[bytes, tuple[bytes, ...]]:
         """The names in every folder above an added path."""
-        folders = sorted(
-            {folder for entry in entries if entry.status == "A" for folder in _parents(entry.path)}
+        folders = sorted({f for e in entries if e.status == "A" for f in _parents(e.path)})
+        # The slash at the end: git would take a folder called `x-g<id>` for that very object.
+        asked = b"\0".join(
+            new.encode() + b"^{tree}:" + folder + b"/" * bool(folder) for folder in folders
         )
-        asked = b"\0".join(new.encode() + b"^{tree}:" + folder for folder in folders)
         if not folders:
             return {}
         answer = self.git.run("cat-file", "--batch", "-z", stdin=asked, limit=256 << 20)

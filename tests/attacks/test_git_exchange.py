@@ -178,6 +178,12 @@ def test_a_repository_as_content_is_blocked(exchange: Exchange):
     assert blocked(exchange, files) == [("tree.nested-repository", "kit")]
 
 
+def test_a_folder_named_like_an_object_is_looked_into(exchange: Exchange):
+    folder = b"kit-g" + exchange.base.commit.encode()
+    files = {folder + part: ("100644", b"") for part in (b"/HEAD", b"/objects/x", b"/refs/x")}
+    assert blocked(exchange, files) == [("tree.nested-repository", folder.decode())]
+
+
 def test_deceiving_names_are_blocked(exchange: Exchange):
     names = (b"a\nb", b"-rf", "x\u202ey".encode(), b"A.TXT", b"\xff")
     found = blocked(exchange, dict.fromkeys(names, ("100644", b"")))
