@@ -15,7 +15,7 @@ from pathlib import Path
 from orchestrator.errors import GitError, QuarantineError
 from orchestrator.git import NO_OBJECT, Git
 from orchestrator.guardrails.guardrail import Difference
-from orchestrator.guardrails.tree import MAX_BLOB, MAX_PATH, tree
+from orchestrator.guardrails.tree import MAX_BLOB, tree
 from orchestrator.outcome import Finding
 from orchestrator.patch import (
     NUMSTAT,
@@ -32,6 +32,9 @@ MAX_PACK = 50 << 20
 """Bytes of one snapshot's pack."""
 HARD_PATHS = 200_000
 """Changed paths that are looked at; a pack under 1 KB can describe 100 million."""
+HARD_BYTES = 64 << 20
+"""Bytes of all their names together, and again of the folders above them: a pack of 60 KB can
+describe 3,000 paths whose folders fill 6 GB."""
 MAX_DIFF = 128 << 20
 
 _CHECKS = "--strict=badFilemode=error,gitattributesSymlink=error"
@@ -213,7 +216,7 @@ class Quarantine:
 
     def entries(self, old: str, new: str) -> tuple[Entry, ...]:
         """Every changed path. Raises QuarantineError beyond 200,000."""
-        pieces = self.git.stream(*RAW, old, new, seconds=_SECONDS, limit=HARD_PATHS * MAX_PATH)
+        pieces = self.git.stream(*RAW, old, new, seconds=_SECONDS, limit=HARD_BYTES)
         try:
             found = tuple(islice(parse_raw(pieces), HARD_PATHS + 1))
         except GitError as error:
@@ -239,20 +242,20 @@ class Quarantine:
 
     def _folders(self, new: str, entries: Iterable[Entry]) -> dict[bytes, tuple[bytes, ...]]:
         """The names in every folder above an added path."""
-        folders = sorted({f for e in entries if e.status == "A" for f in _parents(e.path)})
+        folders = sorted(_above(entry.path for entry in entries if entry.status == "A"))
         # The slash at the end: git would take a folder called `x-g<id>` for that very object.
         asked = b"\0".join(
             new.encode() + b"^{tree}:" + folder + b"/" * bool(folder) for folder in folders
         )
         if not folders:
             return {}
-        answer = self.git.run("cat-file", "--batch", "-z", stdin=asked, limit=256 << 20)
-        found = {}
+        answer = self.git.run("cat-file", "--batch", "-z", stdin=asked, limit=HARD_BYTES)
+        found, at = {}, 0
         for folder in folders:
-            head, _, answer = answer.partition(b"\n")
-            size = int(head.split(b" ")[-1])
-            found[folder] = _names(answer[:size])
-            answer = answer[size + 1 :]
+            start = answer.index(b"\n", at) + 1
+            end = start + int(answer[at:start].split(b" ")[-1])
+            found[folder] = _names(answer[start:end])
+            at = end + 1
         return found
 
     def numstat(self, old: str, new: str) -> tuple[Count, ...]:
@@ -283,9 +286,18 @@ def _link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _parents(path: bytes) -> set[bytes]:
-    parts = path.split(b"/")
-    return {b"/".join(parts[:depth]) for depth in range(len(parts))}
+def _above(paths: Iterable[bytes]) -> set[bytes]:
+    """Every folder above these paths. Raises QuarantineError beyond `HARD_BYTES`."""
+    found: set[bytes] = set()
+    room = HARD_BYTES
+    for path in paths:
+        folder = path
+        while folder and (folder := folder.rpartition(b"/")[0]) not in found:
+            found.add(folder)
+            room -= len(folder) + 1
+        if room < 0:
+            raise QuarantineError("paths changed in more folders than can be looked at.")
+    return found
 
 
 def _names(tree_object: bytes) -> tuple[bytes, ...]:

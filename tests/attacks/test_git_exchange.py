@@ -1,6 +1,7 @@
 """What a hostile sandbox sends out; each is refused or blocked, and honest work goes through."""
 
 import hashlib
+import resource
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -258,3 +259,15 @@ def test_a_million_paths_in_a_small_pack_are_refused(exchange: Exchange, depth: 
     pack = packed(exchange.inside.path, *names)
     assert pack.stat().st_size < 2000
     assert "more paths changed than can be looked at" in refused(exchange, names[-1], pack)
+
+
+def test_deep_paths_in_a_small_pack_do_not_fill_the_memory(exchange: Exchange):
+    names = [exchange.inside.put("blob", b"")]
+    for mode in (b"100644", *[b"40000"] * 1500):
+        names.append(exchange.inside.put("tree", raw_tree((mode, b"a", names[-1]))))
+    entries = ((b"40000", b"%04d" % number, names[-1]) for number in range(1000))
+    names.append(exchange.inside.put("tree", raw_tree(*entries)))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    reason = refused(exchange, names[-1], packed(exchange.inside.path, *names))
+    assert "paths changed in more folders than can be looked at" in reason
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 << 10
