@@ -3,7 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, TypeVar
+
+import msgspec
 
 from sandbox.channel import Channel, Chunk
 from sandbox.hardening import TOOLBOX
@@ -20,6 +22,10 @@ SECONDS = 60.0
 """Should it not, the whole sandbox is swept after this time."""
 OUT_OF_TIME = 128 + 14
 """What the program ends with when its own alarm rings."""
+DISTURBED = "another process in the sandbox disturbed the answer: stop it, and try again"
+
+
+Kind = TypeVar("Kind")
 
 
 class FileError(Exception):
@@ -78,9 +84,21 @@ class Stat:
 
 
 @dataclass(frozen=True, slots=True)
+class _Found:
+    """What a search answers, before each match has its name."""
+
+    matches: tuple[tuple[str, int, str], ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Answer:
-    result: Mapping[str, Any]
+    result: dict[str, object]
     content: bytes
+
+    def of(self, kind: type[Kind]) -> Kind:
+        """The result as a value of this kind, which only our own program is sure to send."""
+        return _converted(self.result, kind)
 
 
 class Files:
@@ -111,7 +129,7 @@ class Files:
 
     def stat(self, path: str) -> Stat:
         """What lies at this path."""
-        return Stat(**self._ask({"do": "stat", "path": path}).result)
+        return self._ask({"do": "stat", "path": path}).of(Stat)
 
     def list(self, path: str = ".") -> Listing:
         """The names in a folder; folders end with a slash."""
@@ -132,12 +150,11 @@ class Files:
         by name, or by path when it has a slash.
         """
         request = {"do": "grep", "pattern": pattern, "path": path, "glob": glob, "limit": limit}
-        result = self._ask(request).result
-        return Matches(tuple(Match(*match) for match in result["matches"]), result["more"])
+        found = self._ask(request).of(_Found)
+        return Matches(tuple(Match(*match) for match in found.matches), found.more)
 
     def _listing(self, request: Mapping[str, object]) -> Listing:
-        result = self._ask(request).result
-        return Listing(tuple(result["names"]), result["more"])
+        return self._ask(request).of(Listing)
 
     def _ask(
         self, request: Mapping[str, object], content: bytes = b"", *, limit: int = 0
@@ -145,9 +162,9 @@ class Files:
         head = json.dumps({**request, "seconds": PATIENCE})
         stdin = head.encode("ascii") + b"\n" + content
         answer, _, rest = self._output(stdin, limit + ANSWER).partition(b"\n")
-        result = json.loads(answer)
+        result = _parsed(answer)
         if "error" in result:
-            raise FileError(result["error"])
+            raise FileError(str(result["error"]))
         return _Answer(result, rest)
 
     def _output(self, stdin: bytes, limit: int) -> bytes:
@@ -159,6 +176,21 @@ class Files:
             elif not item.ok:
                 raise FileError(_ended(item, bytes(said["stderr"])))
         return bytes(said["stdout"])
+
+
+def _parsed(answer: bytes) -> dict[str, object]:
+    """A process of the same user can write into the program's output: it may be anything."""
+    try:
+        return _converted(json.loads(answer), dict[str, object])
+    except (ValueError, RecursionError):
+        raise FileError(DISTURBED) from None
+
+
+def _converted(result: object, kind: type[Kind]) -> Kind:
+    try:
+        return msgspec.convert(result, kind)
+    except msgspec.ValidationError:
+        raise FileError(DISTURBED) from None
 
 
 def _ended(exit: Exit, said: bytes) -> str:

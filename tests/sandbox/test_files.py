@@ -1,7 +1,9 @@
 import pytest
 
 from sandbox import files as module
-from sandbox.files import FileError, Listing, Match, Matches, Stat
+from sandbox.channel import Chunk
+from sandbox.files import FileError, Files, Listing, Match, Matches, Stat
+from sandbox.stream import Exit
 
 PLACES = "only files in /workspace, /tmp and /home/agent can be changed"
 
@@ -249,3 +251,27 @@ def test_a_search_without_end_is_ended_alone(box, files, folder, monkeypatch):
     assert "took too long" in refusal(files.grep, "(a+)+$b", folder)
     assert box.run(["pgrep", "-x", "sleep"]).exit.ok
     box.sweep()
+
+
+class Forged:
+    """A channel into a sandbox where somebody else writes the answers."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def start(self, command, **options):
+        yield Chunk("stdout", self.answer)
+        yield Exit(0, 0.0)
+
+
+ANSWERS = [b"", b"no\n", b"[]\n", b"[" * 100_000, b'{"names":[1],"more":0}\n', b'{"names":"a"}']
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=len)
+def test_a_forged_answer_is_an_error_like_another(answer):
+    assert refusal(Files(Forged(answer)).list) == module.DISTURBED
+
+
+def test_a_forged_match_or_fact_is_an_error_like_another():
+    files = Files(Forged(b'{"matches":[["a"]],"more":1,"kind":"x","size":""}\n'))
+    assert refusal(files.grep, "a") == refusal(files.stat, "a") == module.DISTURBED
