@@ -19,6 +19,7 @@ from docker.models.images import Image
 from containers import BUILD
 from sandbox.engine import Engine
 from sandbox.errors import DiskFullError, ImageError, SandboxError, SetupError
+from sandbox.hardening import TOOLBOX
 from sandbox.preparation import Layer, Recipe, Source, build
 from sandbox.stream import Line
 from sandbox.toolbox import INSIDE
@@ -38,7 +39,9 @@ AUTHORITIES = (
     "/etc/ssl/ca-bundle.pem",  # SUSE
     "/etc/ssl/cert.pem",  # macOS
 )
-OWN_FOLDERS = ("/workspace", "/home/agent", "/var/lib/orchestrator")
+OWN_FOLDERS = tuple(
+    map(PurePosixPath, ("/workspace", "/home/agent", "/var/lib/orchestrator", TOOLBOX))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +134,11 @@ def _check(engine: Engine, name: str, facts: dict[str, Any]) -> None:
             f"runs linux/{engine.architecture}: name an image made for that."
         )
     for volume in facts["Config"].get("Volumes") or ():
-        if any(PurePosixPath(folder).is_relative_to(volume) for folder in OWN_FOLDERS):
+        place = PurePosixPath(volume)
+        if any(own.is_relative_to(place) or place.is_relative_to(own) for own in OWN_FOLDERS):
             raise ImageError(
-                f"The image {name} declares a volume at {volume}, so nothing put there would stay "
-                "in an image: name another one."
+                f"The image {name} declares a volume at {volume}, which would hide what is put "
+                "there: name another one."
             )
 
 

@@ -208,9 +208,10 @@ def test_an_image_of_another_architecture_is_refused(load, ready):
         ready(load("test-foreign:1", architecture="s390x"))
 
 
-def test_an_image_whose_volume_would_swallow_the_files_is_refused(load, ready):
-    with pytest.raises(ImageError, match="declares a volume at /workspace"):
-        ready(load("test-volume:1", Volumes={"/workspace": {}}))
+@pytest.mark.parametrize("place", ["/workspace", "/opt/orchestrator/bin", "/home"])
+def test_an_image_whose_volume_would_hide_files_of_ours_is_refused(load, ready, place):
+    with pytest.raises(ImageError, match=f"declares a volume at {place}, "):
+        ready(load("test-volume:1", Volumes={place: {}}))
 
 
 def test_an_image_with_files_in_the_way_is_refused(load, ready):
