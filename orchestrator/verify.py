@@ -1,4 +1,4 @@
-"""Evidence: what checks show in a fresh container, on one recorded tree and no other."""
+"""Evidence: what each check shows in a fresh container, on one recorded tree and no other."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,16 +30,15 @@ def verify(
     run: str,
     stage: Stage,
 ) -> Iterator[StageStarted | Output | CheckFinished]:
-    """Run every check of the task in one fresh container on exactly `subject.tree`.
+    """Run every check of the task on exactly `subject.tree`, each in a fresh container.
 
+    In a common one the first would run code of the worker's before the second looks at the files.
     Each may take as long as the work. A check's status comes from the engine, not from anything
     inside the container. Raises `sandbox.errors.SandboxError` when the container fails, which
     says nothing about the tree.
     """
-    if not task.checks:
-        return
-    with open_box(engine, subject.image, task.box, run=run, purpose="proof") as box:
-        if subject.pack is not None:
-            box.reset(subject.pack, subject.tree)
-        for command in task.checks:
+    for command in task.checks:
+        with open_box(engine, subject.image, task.box, run=run, purpose="proof") as box:
+            if subject.pack is not None:
+                box.reset(subject.pack, subject.tree)
             yield from check(box, command, stage, seconds=task.limits.seconds, reap=False)

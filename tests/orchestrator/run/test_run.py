@@ -50,6 +50,14 @@ def test_checks_that_pass_only_where_the_work_was_done_fail(desk):
     assert ran.told(Ignored) == [Ignored(paths=("made.log",), total=1)]
 
 
+def test_a_check_cannot_make_the_next_one_pass(desk):
+    # The first check runs what the worker wrote; the second only looks at the files.
+    checks = ("sh ./made.sh || true", "grep more README.md")
+    ran = desk.run("echo 'echo more >> README.md' > made.sh", checks=checks)
+    shown = [check.passed for check in ran.told(CheckFinished) if check.stage == "proof"]
+    assert (shown, ran.record.outcome) == ([True, False], Outcome.CHECKS_FAILED)
+
+
 def test_each_changing_tool_call_is_a_commit_and_reads_are_none(desk):
     model = scripted(
         Step(
