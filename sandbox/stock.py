@@ -7,6 +7,7 @@ from docker.errors import APIError, ImageNotFound
 
 from sandbox.engine import Engine
 from sandbox.images import PREPARED
+from sandbox.preparation import LABEL
 
 
 def present(engine: Engine, image: str) -> bool:
@@ -19,16 +20,18 @@ def present(engine: Engine, image: str) -> bool:
 
 
 def old_images(engine: Engine, before: float) -> tuple[str, ...]:
-    """Names of the prepared images that were made before a Unix time, in seconds."""
-    return tuple(
-        sorted(
-            tag
-            for image in engine.client.images.list(PREPARED)
-            if datetime.fromisoformat(image.attrs["Created"]).timestamp() < before
-            for tag in image.tags
-            if tag.startswith(f"{PREPARED}:")
-        )
-    )
+    """The prepared images that were made before a Unix time, in seconds.
+
+    By their names; by its id what a preparation left that was killed before it gave a name.
+    """
+    images = engine.client.images
+    unborn = images.list(filters={"dangling": True, "label": LABEL})
+    names: list[str] = []
+    for image in (*images.list(PREPARED), *unborn):
+        if datetime.fromisoformat(image.attrs["Created"]).timestamp() < before:
+            ours = [tag for tag in image.tags if tag.startswith(f"{PREPARED}:")]
+            names += ours if image.tags else [str(image.id)]
+    return tuple(sorted(names))
 
 
 def remove(engine: Engine, image: str) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from sandbox.engine import Engine, connect
 from sandbox.images import PREPARED
+from sandbox.preparation import LABEL
 from sandbox.stock import old_images, present, remove
 
 
@@ -54,3 +55,12 @@ def test_an_image_in_use_stays(engine, image):
         assert not remove(engine, image)
     finally:
         container.remove()
+
+
+def test_what_a_killed_preparation_left_is_found_and_removed(engine, image):
+    # As a preparation does: labels first, a name only when all is done.
+    box = engine.client.containers.create(image, ["none"])
+    made = engine.client.api.commit(box.id, conf={"Labels": {LABEL: "{}"}})["Id"]
+    box.remove()
+    assert made in old_images(engine, before=time.time() + 60)
+    assert remove(engine, made)
