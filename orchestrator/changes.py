@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.events import Changed, Ignored, LeftOut
 from orchestrator.guardrails.table import judge
-from orchestrator.outcome import Finding, Verdict, worst
+from orchestrator.outcome import Finding, Verdict, gravest, worst
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.repository import Base
 from orchestrator.settings import Policy
@@ -47,11 +47,14 @@ class Changes:
             self.left_out = snapshot.left_out
             yield LeftOut(paths=snapshot.left_out, step=note.step)
         if snapshot.pack is not None:
-            yield self._admit(snapshot.tree, snapshot.pack, note)
+            try:
+                yield self._admit(snapshot.tree, snapshot.pack, note)
+            finally:
+                snapshot.pack.unlink()  # on a full disk, the record needs its room
 
     def _admit(self, tree: str, pack: Path, note: Note) -> Changed:
         change = self.quarantine.admit(tree, pack, parent=self.tip, note=note)
-        findings = change.findings or self.judge(self.tip, change.commit)
+        findings = gravest(change.findings) or self.judge(self.tip, change.commit)
         self.tainted = self.tainted or worst(findings) is Verdict.BLOCK
         self.tip, self.tree = change.commit, change.tree
         self.count += 1
@@ -67,5 +70,5 @@ class Changes:
         )
 
     def judge(self, old: str, new: str) -> tuple[Finding, ...]:
-        """What the guardrails say of the difference between two commits."""
-        return judge(self.quarantine.difference(old, new), self.policy)
+        """What the guardrails say of the difference between two commits, the gravest of it."""
+        return gravest(judge(self.quarantine.difference(old, new), self.policy))

@@ -48,6 +48,20 @@ def worst(findings: tuple[Finding, ...]) -> Verdict:
     return max((f.verdict for f in findings), key=_SEVERITY.__getitem__, default=Verdict.PASS)
 
 
+MOST = 200
+"""Findings that a record keeps of one change: a small pack can deserve hundreds of thousands."""
+
+
+def gravest(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """At most `MOST` of `findings`, the worst ones, and one more that counts the rest."""
+    if len(findings) <= MOST:
+        return findings
+    ordered = sorted(findings, key=lambda finding: -_SEVERITY[finding.verdict])
+    rest = tuple(ordered[MOST:])
+    more = Finding("more", worst(rest), "", f"{len(rest):,} more findings are not listed")
+    return (*ordered[:MOST], more)
+
+
 class Outcome(StrEnum):
     """The one word a run ends with."""
 

@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 
 from orchestrator.outcome import (
+    MOST,
     Condition,
     Facts,
     Finding,
@@ -13,6 +14,7 @@ from orchestrator.outcome import (
     Proof,
     Stop,
     Verdict,
+    gravest,
     judge_run,
     worst,
 )
@@ -125,3 +127,11 @@ def test_the_worst_finding_decides():
 
 def test_no_findings_pass():
     assert worst(()) == Verdict.PASS
+
+
+def test_of_very_many_findings_the_gravest_are_kept_and_the_rest_is_counted():
+    mild = tuple(Finding("a", Verdict.REVIEW, str(n), "mild") for n in range(MOST))
+    grave = Finding("b", Verdict.BLOCK, "x", "grave")
+    more = Finding("more", Verdict.REVIEW, "", "1 more findings are not listed")
+    assert gravest((*mild, grave)) == (grave, *mild[:-1], more)
+    assert gravest(mild) == mild

@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.events import Changed, CheckFinished, Delivered, Ignored, LeftOut, Prepared
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
-from orchestrator.outcome import Outcome, Verdict
+from orchestrator.outcome import MOST, Outcome, Verdict
 from tests.orchestrator.run.conftest import containers
 
 EDIT = "echo '# more' >> README.md"
@@ -88,6 +88,19 @@ def test_a_blocked_change_stays_in_quarantine(desk):
     assert (ran.record.outcome, ran.record.branch) == (Outcome.BLOCKED, "")
     assert [finding.path for finding in ran.record.findings] == [".github/workflows/ci.yml"]
     assert ran.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
+
+
+def test_a_flood_of_findings_does_not_fill_the_record(desk):
+    ran = desk.run("for n in $(seq 1000); do echo >./-$n; done")
+    (changed,) = ran.told(Changed)
+    assert (len(ran.record.findings), len(changed.findings)) == (MOST + 1, MOST + 1)
+    assert ran.record.outcome is Outcome.BLOCKED
+
+
+def test_a_refused_pack_does_not_stay_on_the_disk(desk):
+    ran = desk.run("""printf '[submodule "x"]\\npath=x\\nurl=-u./evil\\n' > .gitmodules""")
+    assert ran.record.outcome is Outcome.UNRECORDED
+    assert list((desk.home / "runs" / ran.record.id).glob("**/incoming.pack")) == []
 
 
 def test_a_change_that_was_blocked_and_taken_back_is_never_published(desk):
