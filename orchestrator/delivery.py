@@ -9,7 +9,7 @@ import shlex
 import tempfile
 from pathlib import Path
 
-from orchestrator.errors import ConflictError, GitError, UsageError
+from orchestrator.errors import ConflictError, GitError, RepositoryError, UsageError
 from orchestrator.events import Delivered, Merged
 from orchestrator.git import Git
 from orchestrator.patch import shown
@@ -20,6 +20,15 @@ from orchestrator.repository import Repository
 def branch_of(run: str) -> str:
     """The branch that belongs to a run."""
     return f"agent/{run}"
+
+
+def require_room(repository: Repository) -> None:
+    """Raise RepositoryError when git could not hold `agent/<run>` beside a branch of the user's."""
+    if repository.branch("agent"):
+        raise RepositoryError(
+            f"{repository.name} has a branch called agent, so none can be called agent/...:"
+            " rename it with `git branch -m agent NEW-NAME`."
+        )
 
 
 def publish(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
 from orchestrator.changes import Changes
-from orchestrator.delivery import publish
+from orchestrator.delivery import publish, require_room
 from orchestrator.events import (
     AnyEvent,
     FilesTouched,
@@ -52,6 +52,7 @@ def run(
     """
     started = time.monotonic()
     base = repository.resolve(task.base)
+    require_room(repository)
     policy = settings.read(repository.read(base.commit, settings.FILE)).guardrails
     pack = repository.pack(base, records.home / "packs")
     with (

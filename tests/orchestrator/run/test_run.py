@@ -5,9 +5,11 @@ import signal
 
 import pytest
 
+from orchestrator.errors import RepositoryError
 from orchestrator.events import Changed, CheckFinished, Delivered, Ignored, LeftOut, Prepared
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import MOST, Outcome, Verdict
+from tests.conftest import git
 from tests.orchestrator.run.conftest import containers
 
 EDIT = "echo '# more' >> README.md"
@@ -24,6 +26,13 @@ def test_a_change_becomes_a_branch_with_one_commit(desk):
     assert ran.git("rev-parse", f"agent/{ran.record.id}^{{tree}}") == ran.record.tree
     assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
     assert ran.subjects == ["command: sh -ec echo '# more' >> README.md"]
+
+
+def test_a_branch_in_the_way_of_ours_is_told_before_any_work(desk):
+    git(desk.repository, "branch", "agent")
+    with pytest.raises(RepositoryError, match="has a branch called agent"):
+        desk.run(EDIT)
+    assert not (desk.home / "runs").exists()
 
 
 def test_nothing_is_left_running(desk):
