@@ -32,6 +32,31 @@ def test_a_passed_change_is_merged(mended, orchestrator, home):
     assert (record.merged, journal[-1]) == (merged, Merged(branch="release", commit=merged))
 
 
+def test_merging_again_changes_nothing(mended, orchestrator, home):
+    git("branch", "release")
+    orchestrator("merge", "--into", "release")
+    merged = git("rev-parse", "release")
+    later = git("commit-tree", "release^{tree}", "-p", "release", "-m", "later")
+    git("update-ref", "refs/heads/release", later)
+    folder = Records(home).folder(mended)
+    before = (folder.record.read_bytes(), folder.journal.read_bytes())
+    said = orchestrator("merge", "--into", "release")
+    assert (said.code, said.text) == (
+        0,
+        f"Run {mended} is already merged into release as {merged[:10]}.\n",
+    )
+    assert (folder.record.read_bytes(), folder.journal.read_bytes()) == before
+
+
+def test_the_first_merge_is_kept(mended, orchestrator, home):
+    git("branch", "release")
+    git("branch", "stage")
+    first = orchestrator("merge", "--into", "release", "--json").json["commit"]
+    second = orchestrator("merge", "--into", "stage", "--json").json["commit"]
+    assert second == git("rev-parse", "stage") != first
+    assert Records(home).load(mended).merged == first
+
+
 def test_files_in_use_are_left_to_their_owner(mended, orchestrator):
     said = orchestrator("merge")
     assert said.code == 2
