@@ -81,8 +81,13 @@ def _branch(record: Record, changes: int) -> str:
 def _verdict(record: Record, ink: Ink) -> str:
     if record.verdict is None:
         return ""
-    by = ", ".join(clean(each.by) for each in record.approvals if each.tree == record.tree)
+    by = ", ".join(map(clean, approvers(record)))
     return verdict_word(record.verdict, ink) + (f", approved by {by}" if by else "")
+
+
+def approvers(record: Record) -> list[str]:
+    """Who put a name to the recorded tree."""
+    return [each.by for each in record.approvals if each.tree == record.tree]
 
 
 def _spent(record: Record) -> str:

@@ -98,6 +98,47 @@ def test_an_approval_of_another_tree_does_not_count(odd, orchestrator, home):
     assert orchestrator("merge", "--into", "release").code == 4
 
 
+def test_one_name_approves_once(odd, orchestrator, home):
+    orchestrator("approve")
+    said = orchestrator("approve")
+    assert (said.code, said.text.splitlines()[0]) == (0, "Already approved by Ada.")
+    assert len(Records(home).load(odd).approvals) == 1
+
+
+def test_what_is_done_needs_no_approval(mended, orchestrator):
+    said = orchestrator("approve")
+    assert (said.code, said.err) == (2, f"error: Run {mended} is done and needs no approval.\n")
+
+
+def test_a_discarded_run_cannot_be_approved(odd, orchestrator):
+    orchestrator("discard")
+    said = orchestrator("approve")
+    assert (said.code, said.err) == (2, f"error: Run {odd} was discarded.\n")
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"tip": "", "tree": "{base_tree}", "branch": ""}, "changed nothing; there is nothing to"),
+        ({"branch": ""}, "has no branch; there is nothing to approve"),
+        ({"state": "interrupted", "outcome": None}, "was interrupted; there is nothing to"),
+    ],
+)
+def test_without_a_branch_there_is_nothing_to_approve(odd, orchestrator, home, known, message):
+    with Records(home).hold(odd) as held:
+        base_tree = held.record.base_tree
+        held.update(
+            **{key: value and value.format(base_tree=base_tree) for key, value in known.items()}
+        )
+    said = orchestrator("approve")
+    assert (said.code, f"Run {odd} {message}" in said.err) == (2, True)
+
+
+def test_a_run_is_discarded_once(mended, orchestrator):
+    orchestrator("discard")
+    assert orchestrator("discard").text == f"Run {mended} was already discarded.\n"
+
+
 def test_a_block_is_lifted_by_nobody(blocked, orchestrator):
     assert orchestrator("merge").code == 3
     said = orchestrator("approve")
