@@ -11,7 +11,7 @@ from orchestrator.journal import Journal, read
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
 from orchestrator.records import Held
-from orchestrator.summary import short
+from orchestrator.summary import in_copy, short
 
 
 @click.command("merge")
@@ -35,6 +35,8 @@ def command(run: str | None, into: str | None, as_json: bool) -> None:
         say.json({"run": record.id, "branch": merged.branch, "commit": merged.commit})
     elif fresh:
         say.out([f"Merged {record.branch} into {merged.branch} as {merged.commit[:10]}."])
+        if in_copy(record):
+            say.note(f"note: this is the local copy {record.git_dir}; nothing was pushed.")
     else:
         already = f"Run {record.id} is already merged into {merged.branch} as {merged.commit[:10]}."
         say.out([already])

@@ -1,5 +1,7 @@
 """Approving, merging and discarding, and what stands in the way."""
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.events import Approved, Merged
@@ -55,6 +57,15 @@ def test_the_first_merge_is_kept(mended, orchestrator, home):
     second = orchestrator("merge", "--into", "stage", "--json").json["commit"]
     assert second == git("rev-parse", "stage") != first
     assert Records(home).load(mended).merged == first
+
+
+def test_a_merge_in_a_copy_says_that_nobody_else_sees_it(mended, orchestrator, home):
+    git("branch", "release")
+    with Records(home).hold(mended) as held:
+        task = replace(held.record.task, repository="https://example.org/r.git")
+        copy = held.update(task=task).git_dir
+    said = orchestrator("merge", "--into", "release")
+    assert said.err == f"note: this is the local copy {copy}; nothing was pushed.\n"
 
 
 def test_files_in_use_are_left_to_their_owner(mended, orchestrator):

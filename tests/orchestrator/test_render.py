@@ -171,6 +171,19 @@ def test_a_run_is_summed_up():
     ]
 
 
+def test_a_branch_in_a_copy_is_fetched_from_there():
+    run = record(
+        task=Task(repository="https://example.org/r.git", prompt="mend it"),
+        git_dir="/home/clones/a b.git",
+    )
+    shown = summary(run, [], PLAIN)
+    assert f"  branch      {run.branch} in /home/clones/a b.git (0 commits)" in shown
+    assert shown[-2:] == [
+        "in your own clone:",
+        f"  git fetch '/home/clones/a b.git' {run.branch}:{run.branch}",
+    ]
+
+
 def test_an_unknown_price_is_not_zero():
     assert any("cost unknown" in line for line in summary(record(cost=None), [], PLAIN))
 
