@@ -55,8 +55,9 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
     """Merge the run's last commit into a branch, always with a merge commit.
 
     `into` is by default the branch that HEAD names. A branch that holds the commit already stays
-    as it is. Raises ConflictError with the paths in conflict, or when the branch moved meanwhile;
-    UsageError with the command to type when it is checked out.
+    as it is, and the commit that brought it there is returned. Raises ConflictError with the paths
+    in conflict, or when the branch moved meanwhile; UsageError with the command to type when it
+    is checked out.
     """
     target = into or repository.current_branch()
     if target is None:
@@ -65,7 +66,7 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
     if old is None:
         raise UsageError(f"there is no branch {target}: name an existing one with --into.")
     if target in repository.branches_with(tip):
-        return Merged(branch=target, commit=old)
+        return Merged(branch=target, commit=_brought_by(repository, tip, old))
     with repository.workbench() as bench:
         tree = _merged_tree(bench, old, tip, target)
         _left_to_the_user(repository, run, target)
@@ -74,6 +75,14 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
         repository.import_pack(bench.pack(bench.directory / "merge.pack", new, old, tip))
     repository.move_branch(target, new, old)
     return Merged(branch=target, commit=new)
+
+
+def _brought_by(repository: Repository, tip: str, branch: str) -> str:
+    """The commit with which a branch first held `tip`; `tip` itself where it was fast-forwarded."""
+    own = repository.git.text("rev-list", "--first-parent", branch, f"^{tip}").splitlines()
+    later = repository.git.text("rev-list", "--ancestry-path", f"{tip}..{branch}").splitlines()
+    holding = set(later)
+    return next((commit for commit in reversed(own) if commit in holding), tip)
 
 
 def discard(repository: Repository, run: str, tip: str) -> bool:

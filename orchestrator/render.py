@@ -35,8 +35,11 @@ _MOST_LINES = 12
 """Of one answer or one failed result."""
 
 
-def lines(event: AnyEvent, ink: Ink) -> list[str]:
-    """What to show of an event; often nothing."""
+def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
+    """What to show of an event; often nothing.
+
+    `streamed` when what commands print is shown as it comes, and so is not to be shown again.
+    """
     match event:
         case RunStarted():
             return _started(event, ink)
@@ -48,8 +51,7 @@ def lines(event: AnyEvent, ink: Ink) -> list[str]:
             return [f"  {line}" for line in _some(text)]
         case ToolStarted(step=step, tool=tool, arguments=arguments):
             return [cut(f"{step:>3}  {clean(tool)} {one_line(arguments)}", WIDTH)]
-        case ToolFinished(error=True, tool="bash" | "command", result=result):
-            # What it printed was seen as it came.
+        case ToolFinished(error=True, tool="bash" | "command", result=result) if streamed:
             return [ink.red(f"     {line}") for line in _some(result)[-1:]]
         case ToolFinished(error=True, result=result):
             return [ink.red(f"     {line}") for line in _some(result)]
@@ -62,7 +64,7 @@ def lines(event: AnyEvent, ink: Ink) -> list[str]:
         case Ignored(paths=paths, total=total):
             return [f"ignored, so not recorded: {_named(paths, total)}"]
         case CheckFinished():
-            return _checked(event, ink)
+            return _checked(event, ink, streamed)
         case Warned(text=text):
             return [ink.yellow(f"     {line}") for line in _some(text)]
         case WorkerFinished(reason=reason, message=message):
@@ -155,13 +157,13 @@ def _changed(event: Changed, ink: Ink) -> list[str]:
     return shown + [f"     {finding(each, ink)}" for each in event.findings]
 
 
-def _checked(event: CheckFinished, ink: Ink) -> list[str]:
+def _checked(event: CheckFinished, ink: Ink, streamed: bool) -> list[str]:
     word = ink.green("passed") if event.passed else ink.red(f"failed ({event.status})")
     where = {"base": " on the base", "proof": " in a fresh container"}.get(event.stage, "")
     shown = [f"check {clean(event.command)} {word}{where}, {event.seconds:.1f} s"]
-    if event.passed or event.stage == "base":
+    if streamed or event.passed or event.stage == "base":
         return shown
-    return shown + [ink.dim(f"     {line}") for line in _some(event.tail)]
+    return shown + [ink.dim(f"     {line}") for line in _last(event.tail)]
 
 
 def _some(text: str) -> list[str]:
@@ -171,6 +173,13 @@ def _some(text: str) -> list[str]:
     found = [cut(line, WIDTH) for line in clean_lines(text.strip())]
     left = len(found) - _MOST_LINES
     return found if left <= 0 else [*found[:_MOST_LINES], f"… {count(left, 'more line')}"]
+
+
+def _last(text: str) -> list[str]:
+    """The last lines of a text, clean and cut: there a check says what is wrong."""
+    found = [cut(line, WIDTH) for line in clean_lines(text.strip())] if text.strip() else []
+    left = len(found) - _MOST_LINES
+    return found if left <= 0 else [f"… {count(left, 'earlier line')}", *found[-_MOST_LINES:]]
 
 
 def _named(paths: tuple[str, ...], total: int = 0) -> str:

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
+from orchestrator.clone import address
 from orchestrator.events import Changed
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
@@ -75,14 +76,25 @@ def _branch(record: Record, changes: int) -> str:
         state = ", discarded"
     elif record.merged:
         state = f", merged as {record.merged[:10]}"
-    return f"{record.branch} ({count(changes, 'commit')}{state})"
+    where = f" in {clean(record.git_dir)}" if in_copy(record) else ""
+    return f"{record.branch}{where} ({count(changes, 'commit')}{state})"
+
+
+def in_copy(record: Record) -> bool:
+    """Whether the run's branch is in our own copy of a remote repository, and nowhere else."""
+    return address(record.task.repository) is not None
 
 
 def _verdict(record: Record, ink: Ink) -> str:
     if record.verdict is None:
         return ""
-    by = ", ".join(clean(each.by) for each in record.approvals if each.tree == record.tree)
+    by = ", ".join(map(clean, approvers(record)))
     return verdict_word(record.verdict, ink) + (f", approved by {by}" if by else "")
+
+
+def approvers(record: Record) -> list[str]:
+    """Who put a name to the recorded tree."""
+    return [each.by for each in record.approvals if each.tree == record.tree]
 
 
 def _spent(record: Record) -> str:
@@ -138,9 +150,12 @@ def _ready(record: Record) -> bool:
 
 
 def _merging(record: Record) -> list[str]:
-    """How to merge: a checked-out branch is left to its owner's git, any other one is ours."""
+    """How to get it: a copy of ours is fetched from, a checked-out branch left to its owner's git."""
     if not _ready(record) or record.merged or record.discarded:
         return []
+    if in_copy(record):
+        fetch = f"git fetch {shlex.quote(record.git_dir)} {record.branch}:{record.branch}"
+        return ["in your own clone:", f"  {clean(fetch)}"]
     if Path(record.git_dir).name == ".git":
         folder = shlex.quote(str(Path(record.git_dir).parent))
         return [f"  git -C {clean(folder)} merge --no-ff {record.branch}"]

@@ -12,10 +12,11 @@ from orchestrator.errors import BlockedError, UsageError
 from orchestrator.events import Approved
 from orchestrator.git import Git
 from orchestrator.journal import Journal
-from orchestrator.outcome import Verdict
+from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Approval, Record
+from orchestrator.records import Held
 from orchestrator.repository import Repository
-from orchestrator.summary import next_steps, short
+from orchestrator.summary import approvers, next_steps, short
 
 
 @click.command("approve")
@@ -33,14 +34,22 @@ def command(run: str | None, by: str | None, as_json: bool) -> None:
         record = held.record
         _permit(record)
         name = by or _name(place.repository_of(record))
-        approval = Approval(record.tree, name, time.time())
-        with Journal(held.folder.journal) as journal:
-            journal.write(Approved(tree=record.tree, by=name))
-        record = held.update(approvals=(*record.approvals, approval))
+        word = "Approved"
+        if name in approvers(record):
+            word = "Already approved"
+        else:
+            record = _approve(held, name)
     if as_json:
         say.json({"run": record.id, "tree": record.tree, "by": name})
     else:
-        say.out([f"Approved by {name}.", *next_steps(record)])
+        say.out([f"{word} by {name}.", *next_steps(record)])
+
+
+def _approve(held: Held, name: str) -> Record:
+    approval = Approval(held.record.tree, name, time.time())
+    with Journal(held.folder.journal) as journal:
+        journal.write(Approved(tree=approval.tree, by=name))
+    return held.update(approvals=(*held.record.approvals, approval))
 
 
 def _permit(record: Record) -> None:
@@ -49,8 +58,16 @@ def _permit(record: Record) -> None:
             f"Run {record.id} is blocked, which no approval lifts:"
             f" `orchestrator show {short(record)}` says why."
         )
-    if record.verdict is None or not record.tree:
-        raise UsageError(f"Run {record.id} has no judged change that could be approved.")
+    if record.discarded:
+        raise UsageError(f"Run {record.id} was discarded.")
+    if record.shown_state != "finished":
+        raise UsageError(f"Run {record.id} was interrupted; there is nothing to approve.")
+    if record.tree == record.base_tree:
+        raise UsageError(f"Run {record.id} changed nothing; there is nothing to approve.")
+    if not record.branch:
+        raise UsageError(f"Run {record.id} has no branch; there is nothing to approve.")
+    if record.outcome is Outcome.DONE:
+        raise UsageError(f"Run {record.id} is done and needs no approval.")
 
 
 def _name(repository: Repository) -> str:

@@ -16,11 +16,13 @@ def command(run: str | None, as_json: bool) -> None:
     chosen = place.choose(run)
     with place.records().hold(chosen.id) as held:
         record, removed = held.record, False
-        if record.branch:
+        if record.branch and not record.discarded:
             removed = delivery.discard(place.repository_of(record), record.id, record.tip)
         held.update(discarded=True)
     if as_json:
         say.json({"run": record.id, "branch": record.branch, "removed": removed})
+    elif record.discarded:
+        say.out([f"Run {record.id} was already discarded."])
     else:
         branch = f"{record.branch} is deleted" if removed else "it had no branch"
         say.out([f"Run {record.id} is discarded: {branch}."])

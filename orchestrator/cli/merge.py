@@ -6,10 +6,12 @@ from orchestrator import delivery
 from orchestrator.cli import place, say
 from orchestrator.cli.options import as_json, common, run_argument
 from orchestrator.errors import ApprovalError, BlockedError, UsageError
-from orchestrator.journal import Journal
+from orchestrator.events import Merged
+from orchestrator.journal import Journal, read
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
-from orchestrator.summary import short
+from orchestrator.records import Held
+from orchestrator.summary import in_copy, short
 
 
 @click.command("merge")
@@ -28,13 +30,27 @@ def command(run: str | None, into: str | None, as_json: bool) -> None:
         record = held.record
         permit(record)
         merged = delivery.merge(place.repository_of(record), record.id, record.tip, into)
-        held.update(merged=merged.commit)
-        with Journal(held.folder.journal) as journal:
-            journal.write(merged)
+        fresh = _remember(held, merged)
     if as_json:
         say.json({"run": record.id, "branch": merged.branch, "commit": merged.commit})
-    else:
+    elif fresh:
         say.out([f"Merged {record.branch} into {merged.branch} as {merged.commit[:10]}."])
+        if in_copy(record):
+            say.note(f"note: this is the local copy {record.git_dir}; nothing was pushed.")
+    else:
+        already = f"Run {record.id} is already merged into {merged.branch} as {merged.commit[:10]}."
+        say.out([already])
+
+
+def _remember(held: Held, merged: Merged) -> bool:
+    """Journal a merge, once; the record keeps the first. False when it was known."""
+    if merged in (entry.event for entry in read(held.folder.journal)):
+        return False
+    with Journal(held.folder.journal) as journal:
+        journal.write(merged)
+    if not held.record.merged:
+        held.update(merged=merged.commit)
+    return True
 
 
 def permit(record: Record) -> None:

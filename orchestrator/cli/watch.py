@@ -24,17 +24,17 @@ def watcher(quiet: bool) -> Watch:
     def watch(event: AnyEvent) -> None:
         if quiet and not _matters(event):
             return
-        for line in timed(event, time.time(), ink):
+        for line in timed(event, time.time(), ink, streamed=True):
             _write(without_commands(line) if obeyed else line)
 
     return watch
 
 
-def timed(event: AnyEvent, when: float, ink: Ink) -> Iterator[str]:
-    """The lines of an event, the first with its time unless it is a detail."""
+def timed(event: AnyEvent, when: float, ink: Ink, *, streamed: bool = False) -> Iterator[str]:
+    """The lines of an event, as `render.lines`, the first with its time unless it is a detail."""
     clock = time.strftime("%H:%M:%S", time.localtime(when))
     margin = " " * len(clock)
-    for number, line in enumerate(lines(event, ink)):
+    for number, line in enumerate(lines(event, ink, streamed=streamed)):
         yield f"{margin if number or is_detail(event) else ink.dim(clock)} {line}"
 
 

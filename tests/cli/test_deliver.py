@@ -1,5 +1,7 @@
 """Approving, merging and discarding, and what stands in the way."""
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.events import Approved, Merged
@@ -30,6 +32,40 @@ def test_a_passed_change_is_merged(mended, orchestrator, home):
     record = Records(home).load(mended)
     journal = [entry.event for entry in read(Records(home).folder(mended).journal)]
     assert (record.merged, journal[-1]) == (merged, Merged(branch="release", commit=merged))
+
+
+def test_merging_again_changes_nothing(mended, orchestrator, home):
+    git("branch", "release")
+    orchestrator("merge", "--into", "release")
+    merged = git("rev-parse", "release")
+    later = git("commit-tree", "release^{tree}", "-p", "release", "-m", "later")
+    git("update-ref", "refs/heads/release", later)
+    folder = Records(home).folder(mended)
+    before = (folder.record.read_bytes(), folder.journal.read_bytes())
+    said = orchestrator("merge", "--into", "release")
+    assert (said.code, said.text) == (
+        0,
+        f"Run {mended} is already merged into release as {merged[:10]}.\n",
+    )
+    assert (folder.record.read_bytes(), folder.journal.read_bytes()) == before
+
+
+def test_the_first_merge_is_kept(mended, orchestrator, home):
+    git("branch", "release")
+    git("branch", "stage")
+    first = orchestrator("merge", "--into", "release", "--json").json["commit"]
+    second = orchestrator("merge", "--into", "stage", "--json").json["commit"]
+    assert second == git("rev-parse", "stage") != first
+    assert Records(home).load(mended).merged == first
+
+
+def test_a_merge_in_a_copy_says_that_nobody_else_sees_it(mended, orchestrator, home):
+    git("branch", "release")
+    with Records(home).hold(mended) as held:
+        task = replace(held.record.task, repository="https://example.org/r.git")
+        copy = held.update(task=task).git_dir
+    said = orchestrator("merge", "--into", "release")
+    assert said.err == f"note: this is the local copy {copy}; nothing was pushed.\n"
 
 
 def test_files_in_use_are_left_to_their_owner(mended, orchestrator):
@@ -71,6 +107,47 @@ def test_an_approval_of_another_tree_does_not_count(odd, orchestrator, home):
     with Records(home).hold(odd) as held:
         held.update(tree="0" * 40)
     assert orchestrator("merge", "--into", "release").code == 4
+
+
+def test_one_name_approves_once(odd, orchestrator, home):
+    orchestrator("approve")
+    said = orchestrator("approve")
+    assert (said.code, said.text.splitlines()[0]) == (0, "Already approved by Ada.")
+    assert len(Records(home).load(odd).approvals) == 1
+
+
+def test_what_is_done_needs_no_approval(mended, orchestrator):
+    said = orchestrator("approve")
+    assert (said.code, said.err) == (2, f"error: Run {mended} is done and needs no approval.\n")
+
+
+def test_a_discarded_run_cannot_be_approved(odd, orchestrator):
+    orchestrator("discard")
+    said = orchestrator("approve")
+    assert (said.code, said.err) == (2, f"error: Run {odd} was discarded.\n")
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"tip": "", "tree": "{base_tree}", "branch": ""}, "changed nothing; there is nothing to"),
+        ({"branch": ""}, "has no branch; there is nothing to approve"),
+        ({"state": "interrupted", "outcome": None}, "was interrupted; there is nothing to"),
+    ],
+)
+def test_without_a_branch_there_is_nothing_to_approve(odd, orchestrator, home, known, message):
+    with Records(home).hold(odd) as held:
+        base_tree = held.record.base_tree
+        held.update(
+            **{key: value and value.format(base_tree=base_tree) for key, value in known.items()}
+        )
+    said = orchestrator("approve")
+    assert (said.code, f"Run {odd} {message}" in said.err) == (2, True)
+
+
+def test_a_run_is_discarded_once(mended, orchestrator):
+    orchestrator("discard")
+    assert orchestrator("discard").text == f"Run {mended} was already discarded.\n"
 
 
 def test_a_block_is_lifted_by_nobody(blocked, orchestrator):

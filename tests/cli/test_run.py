@@ -66,6 +66,13 @@ def test_a_red_check_ends_with_1(repository, orchestrator):
     assert (said.code, said.json["outcome"]) == (1, "checks_failed")
 
 
+def test_what_a_red_check_prints_is_shown_once(repository, orchestrator):
+    check = "test ! -e x || { echo wrong; false; }"
+    said = orchestrator("run", "--check", check, "--", "touch", "x")
+    assert [line.strip() for line in said.err.splitlines()].count("wrong") == 1
+    assert "     wrong\n" in orchestrator("log", "--journal").text
+
+
 def test_settings_come_from_the_base(repository, orchestrator):
     Path(".orchestrator.toml").write_text('checks = ["false"]\n')
     git("add", ".")

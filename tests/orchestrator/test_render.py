@@ -79,7 +79,7 @@ SHOWN = {
     "result": (ToolFinished(step=2, call="c", tool="bash", result="ok"), []),
     "failed call": (
         ToolFinished(step=2, call="c", tool="bash", result="no such\nfile", error=True),
-        ["     file"],
+        ["     no such", "     file"],
     ),
     "failed read": (
         ToolFinished(step=2, call="c", tool="read_file", result="no such\nfile", error=True),
@@ -116,6 +116,23 @@ SHOWN = {
 def test_an_event_is_shown(name):
     event, expected = SHOWN[name]
     assert lines(event, PLAIN) == expected
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (SHOWN["failed call"][0], ["     file"]),
+        (SHOWN["red check"][0], ["check make test failed (2), 1.2 s"]),
+    ],
+)
+def test_what_was_streamed_is_not_shown_again(event, expected):
+    assert lines(event, PLAIN, streamed=True) == expected
+
+
+def test_the_end_of_a_long_check_is_shown():
+    red = msgspec.structs.replace(check("proof", False), tail="\n".join(map(str, range(20))))
+    shown = lines(red, PLAIN)
+    assert (shown[1], shown[-1]) == ("     … 8 earlier lines", "     19")
 
 
 def test_a_long_answer_is_cut():
@@ -168,6 +185,19 @@ def test_a_run_is_summed_up():
         "  orchestrator diff abcde",
         "  orchestrator discard abcde",
         "  git -C /r merge --no-ff agent/20261121-090000-abcde",
+    ]
+
+
+def test_a_branch_in_a_copy_is_fetched_from_there():
+    run = record(
+        task=Task(repository="https://example.org/r.git", prompt="mend it"),
+        git_dir="/home/clones/a b.git",
+    )
+    shown = summary(run, [], PLAIN)
+    assert f"  branch      {run.branch} in /home/clones/a b.git (0 commits)" in shown
+    assert shown[-2:] == [
+        "in your own clone:",
+        f"  git fetch '/home/clones/a b.git' {run.branch}:{run.branch}",
     ]
 
 
