@@ -11,7 +11,7 @@
     ├── ConflictError            1   a merge found conflicts, or a ref moved meanwhile
     ├── QuarantineError          1   what came out of a sandbox was refused
     └── ModelError               1   the model's API failed
-        ├── ModelAuthError       1   no key, or a key that was rejected
+        ├── ModelAuthError       1   the provider rejected the key
         ├── RateLimitedError     1   the provider says: later
         ├── ModelRefusedError    1   the request itself was refused; a retry cannot help
         └── ScriptError          1   a scripted model's script and the run disagree
@@ -85,7 +85,7 @@ class ModelError(OrchestratorError):
 
 
 class ModelAuthError(ModelError):
-    """There is no API key, or the provider rejected it."""
+    """The provider rejected the key."""
 
 
 class RateLimitedError(ModelError):

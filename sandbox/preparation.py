@@ -30,6 +30,8 @@ ENGINE_SECONDS = 3600
 """The engine answers only when all files are copied: 11-18 s for 20,000 files on a busy disk."""
 TAIL = 20
 """Lines of output that a failure shows."""
+OFFLINE = " Set-up had no network: did you mean --setup-network?"
+"""Said of any failure: programs word a missing network each in their own way."""
 TOLD = 1000
 LABEL = "orchestrator.prepared"
 """What set-up left and what was put back, at most `TOLD` paths of each."""
@@ -94,7 +96,7 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
     with _container(engine, recipe, recipe.base, network=recipe.network) as preparing:
         _fill(preparing, recipe.source, recipe.authorities)
         for command in recipe.setup:
-            _set_up(preparing, command, recipe.seconds, on_line)
+            _set_up(preparing, command, recipe, on_line)
         told = json.loads(preparing.step("finish", recipe.source.commit))
         labels = {LABEL: json.dumps({name: told[name][:TOLD] for name in ("left", "restored")})}
         raw = preparing.commit(labels)
@@ -118,16 +120,17 @@ def _fill(preparing: "_Preparing", source: Source, authorities: str) -> None:
 
 
 def _set_up(
-    preparing: "_Preparing", command: str, seconds: float, on_line: Callable[[Line], None]
+    preparing: "_Preparing", command: str, recipe: Recipe, on_line: Callable[[Line], None]
 ) -> None:
     tail: deque[str] = deque(maxlen=TAIL)
-    for item in preparing.stream(command, seconds):
+    for item in preparing.stream(command, recipe.seconds):
         if isinstance(item, Line):
             tail.append(item.text)
             on_line(item)
         elif not item.ok:
             raise SetupError(
                 f"The set-up command `{command}` {_ended(item)}; mend it, or the image it runs in."
+                + ("" if recipe.network else OFFLINE)
                 + (f" Its last line: {tail[-1]}" if tail else ""),
                 "\n".join(tail),
             )

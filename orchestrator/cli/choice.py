@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from orchestrator.errors import UsageError
+from orchestrator.models.access import address_variable
 from orchestrator.models.model import Model
 from orchestrator.models.table import PROVIDERS, load
 
@@ -39,8 +40,5 @@ def keys(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _base_urls(environ: Mapping[str, str]) -> dict[str, str]:
-    variables = {
-        provider.name: provider.name.upper().replace("-", "_") + "_BASE_URL"
-        for provider in PROVIDERS
-    }
+    variables = {provider.name: address_variable(provider.name) for provider in PROVIDERS}
     return {name: environ[at] for name, at in variables.items() if environ.get(at)}

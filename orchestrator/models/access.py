@@ -1,5 +1,6 @@
 """How one model of one provider is reached."""
 
+import re
 from dataclasses import dataclass, field
 
 CONNECT_SECONDS = 10.0
@@ -23,3 +24,13 @@ class Access:
     def name(self) -> str:
         """`provider:model`."""
         return f"{self.provider}:{self.model}"
+
+    @property
+    def address(self) -> str:
+        """The base URL without a login that may stand in it: fit for messages."""
+        return re.sub(r"//[^/]*@", "//", self.base_url)
+
+
+def address_variable(provider: str) -> str:
+    """The variable that may hold another base URL for this provider."""
+    return provider.upper().replace("-", "_") + "_BASE_URL"

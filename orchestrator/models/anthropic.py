@@ -256,7 +256,7 @@ def _failures(access: Access) -> Iterator[None]:
     except anthropic.APIStatusError as problem:
         raise failure.refusal(access, _failure(problem)) from None
     except (anthropic.APIConnectionError, httpx2.HTTPError) as problem:
-        raise failure.broken(access, str(problem.__cause__ or problem)) from None
+        raise failure.unanswered(access, problem.__cause__ or problem) from None
     except json.JSONDecodeError:
         raise failure.broken(access, "a piece of the answer is not JSON") from None
 

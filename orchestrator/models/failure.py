@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
+import httpx2
+
 from orchestrator.errors import ModelAuthError, ModelError, ModelRefusedError, RateLimitedError
-from orchestrator.models.access import Access
+from orchestrator.models.access import Access, address_variable
 
 RETRYABLE = frozenset({408, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may succeed."""
@@ -78,6 +80,19 @@ def broken(access: Access, how: str) -> ModelError:
     )
 
 
+def unanswered(access: Access, problem: BaseException) -> ModelError:
+    """The error for a request that found no server, or whose connection broke."""
+    if not isinstance(problem, httpx2.ConnectError | httpx2.ConnectTimeout):
+        return broken(access, str(problem))
+    ours = access.address.startswith("http://")
+    said = (
+        f"no connection to {access.name} at {access.address}: {str(problem) or 'no answer'};"
+        f" {'is it running?' if ours else 'is there a network?'}"
+        f" {address_variable(access.provider)} changes the address"
+    )
+    return ModelError(hide(access, said), retryable=True)
+
+
 @contextmanager
 def as_documented(access: Access) -> Iterator[None]:
     """Raise a ModelError when an event lacks what the API promises.
@@ -95,7 +110,7 @@ def cut(access: Access, content_type: str) -> ModelError:
     if content_type.startswith("text/event-stream"):
         return broken(access, "the answer was cut off before its end")
     return ModelError(
-        f"{access.base_url} answered with {content_type or 'an untyped body'} where a stream of"
+        f"{access.address} answered with {content_type or 'an untyped body'} where a stream of"
         f" events belongs; check the base URL of {access.provider}"
     )
 

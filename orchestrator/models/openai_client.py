@@ -34,7 +34,7 @@ def failures(access: Access) -> Iterator[None]:
     except openai.APIStatusError as problem:
         raise failure.refusal(access, _failure(problem)) from None
     except (openai.APIConnectionError, httpx2.HTTPError) as problem:
-        raise failure.broken(access, str(problem.__cause__ or problem)) from None
+        raise failure.unanswered(access, problem.__cause__ or problem) from None
     except openai.APIError as problem:
         code = problem.code or problem.type or ""
         raise failure.refusal(access, failure.in_stream(code, problem.message)) from None

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from orchestrator.errors import ModelAuthError, UsageError
+from orchestrator.errors import UsageError
 from orchestrator.models import scripted
-from orchestrator.models.access import Access
+from orchestrator.models.access import Access, address_variable
 from orchestrator.models.model import Model
 
 
@@ -65,8 +65,8 @@ def load(
     """The model that `provider:name` means.
 
     `keys` maps variable names such as ANTHROPIC_API_KEY to keys, `base_urls` provider names to
-    addresses that replace the table's. Raises UsageError for a spec that names no known provider
-    and ModelAuthError when its key is missing.
+    addresses that replace the table's. Raises UsageError for a spec that names no known provider,
+    and when its key or its address is missing or cannot be used.
     """
     kind, _, name = spec.partition(":")
     if kind == SCRIPTED and name:
@@ -86,20 +86,23 @@ def _key(provider: Provider, keys: Mapping[str, str]) -> tuple[str, str]:
             return variable, _sendable(variable, key)
     if provider.keyless:
         return provider.variables[0], ""
-    raise ModelAuthError(f"{provider.name} needs a key; set {' or '.join(provider.variables)}")
+    raise UsageError(f"{provider.name} needs a key; set {' or '.join(provider.variables)}")
 
 
 def _sendable(variable: str, key: str) -> str:
     """The key, if an HTTP header can carry it; the HTTP library's own error would quote it."""
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise ModelAuthError(f"the key in {variable} holds characters no key has; copy it again")
+        raise UsageError(f"the key in {variable} holds characters no key has; copy it again")
     return key
 
 
 def _base_url(provider: Provider, base_urls: Mapping[str, str]) -> str:
-    url = base_urls.get(provider.name) or provider.base_url
+    url, variable = (
+        base_urls.get(provider.name) or provider.base_url,
+        address_variable(provider.name),
+    )
     if not url:
-        raise UsageError(f"{provider.name} needs the base URL of its server; set one")
+        raise UsageError(f"{provider.name} needs the base URL of its server; set {variable}")
     if not url.startswith(("https://", "http://")):
-        raise UsageError(f"the base URL of {provider.name} must start with https:// or http://")
+        raise UsageError(f"{variable} must start with https:// or http://")
     return url

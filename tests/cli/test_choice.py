@@ -34,5 +34,5 @@ def test_only_keys_that_are_set_are_known():
 
 
 def test_the_environment_names_addresses():
-    with pytest.raises(UsageError, match="the base URL of ollama must start with"):
+    with pytest.raises(UsageError, match="OLLAMA_BASE_URL must start with"):
         choice.connect("ollama:llama", {"OLLAMA_BASE_URL": "localhost:1"})

@@ -133,11 +133,16 @@ def test_an_error_inside_the_stream_has_its_error(member, code, kind, retryable)
 
 
 def test_nobody_there_may_be_tried_again(member):
-    model = member.connect(member.access("http://127.0.0.1:1"))
-    with pytest.raises(ModelError, match="refused") as raised:
+    model = member.connect(member.access("http://me:word@127.0.0.1:1"))
+    with pytest.raises(ModelError) as raised:
         ask(model)
     model.finish()
     assert raised.value.retryable
+    assert str(raised.value) == (
+        f"no connection to {model.name} at http://127.0.0.1:1{member.path}:"
+        " [Errno 111] Connection refused; is it running?"
+        f" {member.name.upper()}_BASE_URL changes the address"
+    )
 
 
 @pytest.mark.parametrize("fault", [Fault(status=401), Fault(after=1, then="error")])

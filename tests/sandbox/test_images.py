@@ -105,6 +105,14 @@ def test_a_failing_setup_names_its_command_and_leaves_nothing(engine, ready):
     assert preparing(engine) == []
 
 
+@pytest.mark.parametrize("network", [False, True])
+def test_a_failing_setup_without_network_is_told_so(ready, network):
+    with pytest.raises(SetupError) as failed:
+        ready(setup=("exit 7",), network=network)
+    advice = "Set-up had no network: did you mean --setup-network?"
+    assert (advice in str(failed.value)) is not network
+
+
 def test_a_setup_that_takes_too_long_ends(ready):
     with pytest.raises(SetupError, match="`sleep 60` took more than 1 seconds"):
         ready(setup=("sleep 60",), seconds=1)
