@@ -150,7 +150,7 @@ def _ready(record: Record) -> bool:
 
 
 def _merging(record: Record) -> list[str]:
-    """How to get it: a copy of ours is fetched from, a checked-out branch left to its owner's git."""
+    """How to get it: from our copy by a fetch; a checked-out branch is left to its owner."""
     if not _ready(record) or record.merged or record.discarded:
         return []
     if in_copy(record):
