@@ -113,10 +113,15 @@ class Repository:
         )
 
     def read(self, commit: str, path: str) -> bytes | None:
-        """The contents of a file at a commit, up to 16 MiB; None when there is no such file."""
+        """The contents of a file at a commit, up to 16 MiB; None when there is no such file.
+
+        Raises RepositoryError for a link or a folder: rules must not be lost by what they are in.
+        """
         entry = self.git.run("ls-tree", "-z", "--full-tree", commit, "--", path)
-        if not entry.startswith(b"100"):
+        if not entry:
             return None
+        if not entry.startswith(b"100"):
+            raise RepositoryError(f"{path} is not a plain file at {commit[:10]}: make it one.")
         blob = entry.split(b"\t")[0].split(b" ")[2].decode("ascii")
         return self.git.run("cat-file", "blob", blob)
 

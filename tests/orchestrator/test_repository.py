@@ -222,12 +222,21 @@ def test_a_pack_is_made_once(user: Path, tmp_path: Path):
     assert names == [f"{base.commit}.idx", f"{base.commit}.pack"]
 
 
+def test_a_link_or_folder_in_a_files_place_is_an_error(user: Path):
+    (user / "link").symlink_to("a.txt")
+    git(user, "add", "link")
+    git(user, "commit", "--quiet", "--message=link")
+    found = opened(user)
+    for path in ("link", "src"):
+        with pytest.raises(RepositoryError, match=f"{path} is not a plain file"):
+            found.read(found.resolve("HEAD").commit, path)
+
+
 def test_a_file_of_the_base_can_be_read(user: Path):
     found = opened(user)
     commit_id = found.resolve("HEAD").commit
     (user / "a.txt").write_bytes(b"dirty")
     assert found.read(commit_id, "a.txt") == b"one\n"
-    assert found.read(commit_id, "src") is None
     assert found.read(commit_id, "none") is None
     assert found.read(commit_id, "*.txt") is None
 
