@@ -1,0 +1,75 @@
+"""What the pages say has to be so: models, settings, scripts, outcomes, fields."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+import orchestrator
+from orchestrator import settings
+from orchestrator.cli import choice
+from orchestrator.events import AnyEvent, Output, Text
+from orchestrator.models import scripted
+from orchestrator.outcome import Outcome
+from orchestrator.pricing import Usage, cost
+from orchestrator.record import Record
+from orchestrator.settings import Settings
+from orchestrator.tools.table import TOOLS
+
+ROOT = Path(orchestrator.__file__).parents[1]
+PAGES = {page.name: page.read_text() for page in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
+
+
+def block(page: str, language: str) -> str:
+    """The first code block in that language."""
+    return re.search(rf"(?ms)^```{language}\n(.*?)^```", PAGES[page])[1]
+
+
+def test_models_that_are_named_have_a_known_price():
+    named = set(re.findall(r"\b(?:anthropic|openai|gemini):[a-z][\w.-]+", "".join(PAGES.values())))
+    assert named >= set(choice.DEFAULTS.values())
+    assert {model for model in named if cost(model, Usage(1, 1)) is None} == set()
+
+
+@pytest.mark.parametrize("page", ["README.md", "policy.md"])
+def test_policy_files_that_are_shown_can_be_read(page):
+    assert settings.read(block(page, "toml").encode()).checks
+
+
+def test_the_example_policy_has_every_key_and_the_default_limits():
+    content = block("policy.md", "toml")
+    shown, default = settings.read(content.encode()), Settings()
+    keys = {*msgspec.structs.asdict(default), *msgspec.structs.asdict(default.guardrails)}
+    assert {key for key in keys if not re.search(rf"(?m)^\[?{key}\b", content)} == set()
+    assert (shown.limits, shown.sandbox) == (default.limits, default.sandbox)
+
+
+def test_the_example_script_calls_tools_that_exist():
+    steps = msgspec.json.decode(block("scripts.md", "json"), type=scripted.Script).steps
+    known = {tool.name for tool in TOOLS}
+    assert {call.tool for step in steps for call in step.calls} <= known
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_is_listed_with_what_it_takes(tool):
+    schema = tool.schema.parameters
+    taken = [name + "?" * (name not in schema["required"]) for name in schema["properties"]]
+    assert f"`{tool.name}({', '.join(taken)})`" in PAGES["scripts.md"]
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_every_outcome_is_listed_with_its_exit_code(outcome):
+    assert f"| {outcome.exit_code} | `{outcome}` |" in PAGES["json.md"]
+
+
+def test_every_field_of_a_run_is_listed():
+    fields = Record.__struct_fields__
+    assert [name for name in fields if f"`{name}`" not in PAGES["json.md"]] == []
+
+
+def test_every_kind_of_event_in_a_journal_is_listed():
+    shown_only = (Text, Output)
+    kinds = [kind.__struct_config__.tag for kind in get_args(AnyEvent) if kind not in shown_only]
+    assert [kind for kind in kinds if f"`{kind}`" not in PAGES["json.md"]] == []
