@@ -1,11 +1,11 @@
 """One attempt at a task while it goes on: where events go, and what is known of it so far."""
 
 import errno
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from orchestrator import foreign
 from orchestrator.errors import ModelError, QuarantineError
 from orchestrator.events import (
     AnyEvent,
@@ -163,7 +163,7 @@ def _sum(known: float | None, more: float | None) -> float | None:
 def _about(arguments: str) -> str:
     """The first text among a call's arguments: the path, or the command."""
     try:
-        asked = json.loads(arguments)
+        asked = foreign.parse(arguments)
     except ValueError:
         return ""
     values = asked.values() if isinstance(asked, dict) else asked if isinstance(asked, list) else ()

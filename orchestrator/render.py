@@ -2,6 +2,7 @@
 
 import json
 
+from orchestrator import foreign
 from orchestrator.events import (
     AnyEvent,
     Approved,
@@ -92,7 +93,7 @@ def is_detail(event: AnyEvent) -> bool:
 def one_line(arguments: str) -> str:
     """A tool call's arguments, shortened: the first one whole, of the others what is short."""
     try:
-        values = json.loads(arguments)
+        values = foreign.parse(arguments)
     except ValueError:
         return clean(arguments.replace("\n", " "))
     if not isinstance(values, dict):

@@ -135,6 +135,11 @@ def test_the_end_of_a_long_check_is_shown():
     assert (shown[1], shown[-1]) == ("     … 8 earlier lines", "     19")
 
 
+def test_arguments_that_no_parser_can_walk_are_shown():
+    (shown,) = lines(ToolStarted(step=1, call="c", tool="t", arguments="[" * 100_000), PLAIN)
+    assert shown.startswith("  1  t [[[[")
+
+
 def test_a_long_answer_is_cut():
     text = "\n".join(map(str, range(20)))
     shown = lines(Turn(step=1, model="m", text=text, input_tokens=1, output_tokens=1), PLAIN)
