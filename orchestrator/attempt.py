@@ -116,7 +116,7 @@ class Attempt:
             facts = _facts_of(error, self.facts)
             if facts is None:
                 raise
-            self.facts, self.error = facts, str(error)
+            self.facts, self.error = facts, _sentence(error)
 
     def subject(self, touched: FilesTouched) -> str:
         """A commit's first line: the tool and what it was about."""
@@ -171,6 +171,14 @@ def _about(arguments: str) -> str:
     return " ".join(words) if isinstance(asked, list) else words[0] if words else ""
 
 
+def _sentence(error: Exception) -> str:
+    """The error in a person's words; the system's own say nothing of what to do."""
+    if not isinstance(error, OSError):
+        return str(error)
+    where = f" at {error.filename}" if error.filename else ""
+    return f"The disk is full{where}: free some space and start the run again."
+
+
 def _facts_of(error: Exception, known: Facts) -> Facts | None:
     """What an error says about the run; None when it is nobody's but the program's."""
     match error:
@@ -182,7 +190,7 @@ def _facts_of(error: Exception, known: Facts) -> Facts | None:
             return replace(known, rehash_equal=False)
         case SandboxError() | ModelError():
             return replace(known, stop="failed")
-        case OSError(errno=errno.ENOSPC):
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return replace(known, sandbox="disk_full")
         case _:
             return None

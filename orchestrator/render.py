@@ -1,6 +1,7 @@
 """Events as the lines a person watches."""
 
 import json
+import textwrap
 
 from orchestrator import foreign
 from orchestrator.events import (
@@ -67,7 +68,7 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
         case CheckFinished():
             return _checked(event, ink, streamed)
         case Warned(text=text):
-            return [ink.yellow(f"     {line}") for line in _some(text)]
+            return [ink.yellow(f"     {line}") for line in _wrapped(text)]
         case WorkerFinished(reason=reason, message=message):
             return [f"worker stopped: {reason}", *_some(message)]
         case Judged(verdict=verdict, findings=findings):
@@ -181,6 +182,11 @@ def _last(text: str) -> list[str]:
     found = [cut(line, WIDTH) for line in clean_lines(text.strip())] if text.strip() else []
     left = len(found) - _MOST_LINES
     return found if left <= 0 else [f"… {count(left, 'earlier line')}", *found[-_MOST_LINES:]]
+
+
+def _wrapped(text: str) -> list[str]:
+    """All of a sentence of ours: what to do stands at its end."""
+    return [part for line in clean_lines(text) for part in textwrap.wrap(line, WIDTH - 5)]
 
 
 def _named(paths: tuple[str, ...], total: int = 0) -> str:

@@ -91,6 +91,14 @@ SHOWN = {
         Ignored(paths=("a", "b"), total=7),
         ["ignored, so not recorded: a, b and 5 more"],
     ),
+    "long warning": (
+        Warned(text="The price of a model is unknown. " * 4 + "Set a limit."),
+        [
+            "     The price of a model is unknown. The price of a model is unknown. "
+            "The price of a model is",
+            "     unknown. The price of a model is unknown. Set a limit.",
+        ],
+    ),
     "left out": (LeftOut(paths=("a", "b")), ["     not recorded: a, b"]),
     "red base": (check("base", False), ["check make test failed (2) on the base, 1.2 s"]),
     "red check": (
