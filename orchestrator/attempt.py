@@ -1,11 +1,11 @@
 """One attempt at a task while it goes on: where events go, and what is known of it so far."""
 
 import errno
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from orchestrator import foreign
 from orchestrator.errors import ModelError, QuarantineError
 from orchestrator.events import (
     AnyEvent,
@@ -116,7 +116,7 @@ class Attempt:
             facts = _facts_of(error, self.facts)
             if facts is None:
                 raise
-            self.facts, self.error = facts, str(error)
+            self.facts, self.error = facts, _sentence(error)
 
     def subject(self, touched: FilesTouched) -> str:
         """A commit's first line: the tool and what it was about."""
@@ -163,12 +163,20 @@ def _sum(known: float | None, more: float | None) -> float | None:
 def _about(arguments: str) -> str:
     """The first text among a call's arguments: the path, or the command."""
     try:
-        asked = json.loads(arguments)
+        asked = foreign.parse(arguments)
     except ValueError:
         return ""
     values = asked.values() if isinstance(asked, dict) else asked if isinstance(asked, list) else ()
     words = [value for value in values if isinstance(value, str)]
     return " ".join(words) if isinstance(asked, list) else words[0] if words else ""
+
+
+def _sentence(error: Exception) -> str:
+    """The error in a person's words; the system's own say nothing of what to do."""
+    if not isinstance(error, OSError):
+        return str(error)
+    where = f" at {error.filename}" if error.filename else ""
+    return f"The disk is full{where}: free some space and start the run again."
 
 
 def _facts_of(error: Exception, known: Facts) -> Facts | None:
@@ -182,7 +190,7 @@ def _facts_of(error: Exception, known: Facts) -> Facts | None:
             return replace(known, rehash_equal=False)
         case SandboxError() | ModelError():
             return replace(known, stop="failed")
-        case OSError(errno=errno.ENOSPC):
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return replace(known, sandbox="disk_full")
         case _:
             return None

@@ -1,7 +1,9 @@
 """Events as the lines a person watches."""
 
 import json
+import textwrap
 
+from orchestrator import foreign
 from orchestrator.events import (
     AnyEvent,
     Approved,
@@ -66,7 +68,7 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
         case CheckFinished():
             return _checked(event, ink, streamed)
         case Warned(text=text):
-            return [ink.yellow(f"     {line}") for line in _some(text)]
+            return [ink.yellow(f"     {line}") for line in _wrapped(text)]
         case WorkerFinished(reason=reason, message=message):
             return [f"worker stopped: {reason}", *_some(message)]
         case Judged(verdict=verdict, findings=findings):
@@ -92,7 +94,7 @@ def is_detail(event: AnyEvent) -> bool:
 def one_line(arguments: str) -> str:
     """A tool call's arguments, shortened: the first one whole, of the others what is short."""
     try:
-        values = json.loads(arguments)
+        values = foreign.parse(arguments)
     except ValueError:
         return clean(arguments.replace("\n", " "))
     if not isinstance(values, dict):
@@ -180,6 +182,11 @@ def _last(text: str) -> list[str]:
     found = [cut(line, WIDTH) for line in clean_lines(text.strip())] if text.strip() else []
     left = len(found) - _MOST_LINES
     return found if left <= 0 else [f"… {count(left, 'earlier line')}", *found[-_MOST_LINES:]]
+
+
+def _wrapped(text: str) -> list[str]:
+    """All of a sentence of ours: what to do stands at its end."""
+    return [part for line in clean_lines(text) for part in textwrap.wrap(line, WIDTH - 5)]
 
 
 def _named(paths: tuple[str, ...], total: int = 0) -> str:

@@ -58,6 +58,10 @@ class Repository:
 
     @classmethod
     def _checked(cls, name: str, place: Place) -> "Repository":
+        if not _is_text(name) or not _is_text(str(place.common_dir)):
+            raise RepositoryError(
+                f"the path {name!a} is not text in UTF-8: rename the folder that is not."
+            )
         if place.object_format != "sha1":
             raise RepositoryError(
                 f"{name} names its objects by SHA-256, which is not supported:"
@@ -290,6 +294,11 @@ def _local(path: Path) -> Place:
             f"{path} is inside the bare repository {place.git_dir}: give that one."
         )
     return place
+
+
+def _is_text(path: str) -> bool:
+    """Whether records, which are UTF-8, can hold a path."""
+    return path == path.encode("utf-8", "replace").decode()
 
 
 def _why_not(path: Path, reason: str) -> str:

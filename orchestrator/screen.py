@@ -24,6 +24,18 @@ def clean(line: str) -> str:
     return "".join(char for char in _ESCAPES.sub("", line) if char.isprintable())
 
 
+def visible(line: str) -> str:
+    """One line with all that is in it: what a terminal would obey or hide shows as an escape.
+
+    For contents under review: `clean` would take away what a reviewer has to see.
+    """
+    return "".join(map(_visible, line.removesuffix("\r").expandtabs(4)))
+
+
+def _visible(char: str) -> str:
+    return char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+
+
 def clean_lines(text: str) -> list[str]:
     """All lines of a text, each clean."""
     return [clean(line) for line in text.split("\n")]
@@ -84,8 +96,8 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def patch(content: bytes, ink: Ink) -> Iterator[str]:
     """The lines of a unified diff as a person reads them; not fit for applying."""
-    for line in content.decode("utf-8", "replace").split("\n"):
-        yield _paint_by_mark(clean(line), ink)
+    for line in content.decode("utf-8", "backslashreplace").split("\n"):
+        yield _paint_by_mark(visible(line), ink)
 
 
 def _paint_by_mark(line: str, ink: Ink) -> str:

@@ -41,7 +41,7 @@ def headline(record: Record, ink: Ink) -> str:
             word = ink.yellow(word)
         case _:
             word = ink.red(word)
-    message = cut(" ".join(clean_lines(record.message)).strip(), 200)
+    message = cut(" ".join(clean_lines(record.message)).strip(), 600)
     return f"{ink.bold(word)}: {message}" if message else ink.bold(word)
 
 

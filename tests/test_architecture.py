@@ -19,7 +19,7 @@ PACKAGES = ("orchestrator", "sandbox", "splitters", "containers")
 
 LAYERS = (
     {"errors", "events", "outcome", "task", "patch", "edit", "pricing", "git", "toml_file"}
-    | {"settings", "record", "evidence", "reason", "screen"},
+    | {"settings", "record", "evidence", "reason", "screen", "foreign"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"},
     {"worker", "workers", "agent", "command", "tools", "check"},
     {"run", "attempt", "changes", "verify", "delivery"},

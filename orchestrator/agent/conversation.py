@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from orchestrator import pricing
+from orchestrator import foreign, pricing
 from orchestrator.agent.live import Emit, live
 from orchestrator.events import AnyEvent, Text, Turn, Warned
-from orchestrator.models.model import Answer, Message, Model, ToolSchema
+from orchestrator.models.model import Answer, Message, Model, ToolCall, ToolSchema
 from orchestrator.models.retry import Patience, Retrying
 
 
@@ -40,13 +40,14 @@ class Conversation:
 
     def _ask(self, emit: Emit) -> Answer:
         model = Retrying(self.model, lambda retry: emit(Warned(text=retry.text)), self.patience)
-        return model.answer(
+        answer = model.answer(
             self.system,
             self.messages,
             self.tools,
             max_output_tokens=self.max_output_tokens,
             on_text=lambda piece: emit(Text(text=piece)),
         )
+        return _well_formed(answer)
 
     def _turn(self, step: int, answer: Answer, seconds: float) -> Turn:
         usage = answer.usage
@@ -61,3 +62,17 @@ class Conversation:
             cost=pricing.cost(self.model.name, usage),
             seconds=seconds,
         )
+
+
+def _well_formed(answer: Answer) -> Answer:
+    """The answer in text that can be written down and sent back."""
+    calls = (
+        ToolCall(*map(foreign.well_formed, (call.id, call.name, call.arguments)))
+        for call in answer.calls
+    )
+    return replace(
+        answer,
+        text=foreign.well_formed(answer.text),
+        calls=tuple(calls),
+        echo=tuple(foreign.all_well_formed(block) for block in answer.echo),
+    )

@@ -16,7 +16,8 @@ def command(run: str | None, as_json: bool) -> None:
     chosen = place.choose(run)
     with place.records().hold(chosen.id) as held:
         record, removed = held.record, False
-        if record.branch and not record.discarded:
+        # A run that was killed may have a branch that it could not write down.
+        if (record.branch or record.tip) and not record.discarded:
             removed = delivery.discard(place.repository_of(record), record.id, record.tip)
         held.update(discarded=True)
     if as_json:
@@ -24,5 +25,5 @@ def command(run: str | None, as_json: bool) -> None:
     elif record.discarded:
         say.out([f"Run {record.id} was already discarded."])
     else:
-        branch = f"{record.branch} is deleted" if removed else "it had no branch"
+        branch = f"{delivery.branch_of(record.id)} is deleted" if removed else "it had no branch"
         say.out([f"Run {record.id} is discarded: {branch}."])

@@ -1,12 +1,14 @@
 """The verbs of the command line, and the one place where every error ends."""
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
 import click
 
 from orchestrator.cli.options import common
+from orchestrator.errors import UsageError
 
 VERBS = {
     "run": ("orchestrator.cli.run", "Work on a task in a sealed container."),
@@ -53,6 +55,7 @@ def verbs() -> None:
 def call(arguments: Sequence[str]) -> int:
     """Carry out one command line and return its exit code."""
     try:
+        _check_text(arguments)
         code = verbs.main(list(arguments), prog_name="orchestrator", standalone_mode=False)
         sys.stdout.flush()
     except BaseException as error:
@@ -62,6 +65,27 @@ def call(arguments: Sequence[str]) -> int:
     return int(code or 0)
 
 
+def _check_text(arguments: Sequence[str]) -> None:
+    """Records and JSON are UTF-8: what could not be written down is refused before any work."""
+    for argument in arguments:
+        if argument != argument.encode("utf-8", "replace").decode():
+            raise UsageError(f"The argument {argument!a} is not text in UTF-8.")
+
+
+def _fill_streams() -> None:
+    """Give a program that was started without stdin, stdout or stderr one that leads nowhere.
+
+    Else the first file it opens gets that number, and what goes to stderr ends in a journal.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115 - for the rest of the program
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+
+
 def main() -> None:
     """The program."""
+    _fill_streams()
     sys.exit(call(sys.argv[1:]))

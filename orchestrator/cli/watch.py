@@ -61,6 +61,6 @@ def _matters(event: AnyEvent) -> bool:
 
 
 def _write(line: str) -> None:
-    """A reader of stderr that went away does not end the run."""
-    with suppress(BrokenPipeError):
+    """A reader of stderr that went away, or a full disk behind it, does not end the run."""
+    with suppress(OSError):
         click.echo(line, file=sys.stderr)

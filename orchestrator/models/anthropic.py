@@ -16,6 +16,7 @@ from anthropic.types import (
     ToolParam,
 )
 
+from orchestrator import foreign
 from orchestrator.models import failure
 from orchestrator.models.access import CONNECT_SECONDS, Access
 from orchestrator.models.model import (
@@ -178,8 +179,8 @@ class _Draft:
 def _object(text: str) -> dict[str, Any]:
     """The object that JSON `text` holds; an empty one if it is broken: the API takes no text."""
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError:
+        value = foreign.parse(text)
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 

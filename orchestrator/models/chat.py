@@ -1,6 +1,5 @@
 """Models behind OpenAI's older Chat Completions API: Gemini, Ollama, vLLM and many others."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from openai.types.chat import (
 )
 from openai.types.chat.chat_completion_chunk import ChoiceDelta, ChoiceDeltaToolCall
 
+from orchestrator import foreign
 from orchestrator.models import failure
 from orchestrator.models.access import Access
 from orchestrator.models.model import (
@@ -154,7 +154,7 @@ def _resendable(call: dict[str, Any]) -> dict[str, Any]:
     """The call, without arguments that are not JSON: vLLM and Ollama refuse to read them back."""
     function = call["function"]
     try:
-        json.loads(function["arguments"])
+        foreign.parse(function["arguments"])
     except ValueError:
         return {**call, "function": {**function, "arguments": "{}"}}
     return call

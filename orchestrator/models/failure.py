@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 import httpx2
 
 from orchestrator.errors import ModelAuthError, ModelError, ModelRefusedError, RateLimitedError
+from orchestrator.foreign import well_formed
 from orchestrator.models.access import Access, address_variable
 
 RETRYABLE = frozenset({408, 429, 500, 502, 503, 504, 529})
@@ -116,7 +117,8 @@ def cut(access: Access, content_type: str) -> ModelError:
 
 
 def hide(access: Access, text: str) -> str:
-    """`text` without the key: proxies and providers quote it in messages."""
+    """`text` fit for records, and without the key: proxies and providers quote it in messages."""
+    text = well_formed(text)
     return text.replace(access.key, "[key]") if access.key else text
 
 

@@ -1,12 +1,13 @@
 """What a tool may be called with: read off its function's signature, checked before it runs."""
 
 import inspect
-import json
 import types
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
+
+from orchestrator import foreign
 
 _NAMES: dict[type, str] = {
     str: "string",
@@ -102,16 +103,12 @@ def parse(parameters: Sequence[Parameter], raw: str) -> dict[str, Any]:
 
 def _read(raw: str) -> dict[str, Any]:
     try:
-        given = json.loads(raw or "{}", parse_constant=_refuse)
-    except (ValueError, RecursionError) as problem:
+        given = foreign.parse(raw or "{}")
+    except ValueError as problem:
         raise ArgumentsError(f"the arguments are not valid JSON: {problem}") from None
     if not isinstance(given, dict):
         raise ArgumentsError(f"the arguments: expected object, got {_NAMES[type(given)]}")
     return given
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
 
 
 def _mismatch(schema: dict[str, Any], value: object) -> str | None:
@@ -120,7 +117,7 @@ def _mismatch(schema: dict[str, Any], value: object) -> str | None:
     if got != expected and (expected, got) != ("number", "integer"):
         return f"expected {expected}, got {got}"
     # JSON can escape half of a surrogate pair; such text has no bytes.
-    if isinstance(value, str) and value != well_formed(value):
+    if isinstance(value, str) and value != foreign.well_formed(value):
         return "not valid Unicode text"
     if "enum" in schema and value not in schema["enum"]:
         return f"expected one of {', '.join(schema['enum'])}, got {value}"
@@ -128,8 +125,3 @@ def _mismatch(schema: dict[str, Any], value: object) -> str | None:
         wrong = [(n, _mismatch(schema["items"], item)) for n, item in enumerate(value)]
         return next((f"item {n}: {problem}" for n, problem in wrong if problem), None)
     return None
-
-
-def well_formed(text: str) -> str:
-    """The text with every half of a surrogate pair replaced by `?`."""
-    return text.encode("utf-8", "replace").decode()

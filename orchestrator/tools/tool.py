@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from orchestrator.foreign import well_formed
 from orchestrator.models.model import ToolCall, ToolResult, ToolSchema
 from orchestrator.tools.excerpt import Excerpt
 from orchestrator.tools.parameters import (
@@ -15,7 +16,6 @@ from orchestrator.tools.parameters import (
     derive,
     json_schema,
     parse,
-    well_formed,
 )
 from sandbox.box import Box
 from sandbox.errors import DiskFullError, SandboxError

@@ -181,3 +181,16 @@ def test_a_run_at_work_is_left_alone(mended, orchestrator, home):
         for verb in ("merge", "discard", "approve"):
             said = orchestrator(verb)
             assert (said.code, f"Run {mended} is in use" in said.err) == (2, True)
+
+
+def test_a_discarded_change_is_not_approved(mended, orchestrator):
+    orchestrator("discard")
+    said = orchestrator("approve")
+    assert (said.code, said.err) == (2, f"error: Run {mended} was discarded.\n")
+
+
+def test_a_branch_that_a_killed_run_could_not_write_down_is_deleted(mended, orchestrator, home):
+    with Records(home).hold(mended) as held:
+        held.update(branch="")
+    assert orchestrator("discard", "--json").json["removed"] is True
+    assert git("for-each-ref", "refs/heads/agent") == ""

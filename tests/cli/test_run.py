@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.cli.conftest import git
@@ -103,6 +104,7 @@ def test_set_up_that_fails_shows_why(repository, orchestrator):
         (("mend it", "--worker", "robot"), 2, "'robot' is not one of 'agent', 'command'"),
         (("mend it", "--max-cost", "-1"), 2, "cost must be more than 0 dollars"),
         (("/nowhere", "mend it"), 2, "/nowhere"),
+        (("mend \udcff it", "--model", "ollama:x"), 2, "is not text in UTF-8"),
         (("ftp://example.org/r.git", "mend it"), 2, "ftp:// addresses are not supported"),
     ],
 )
@@ -115,6 +117,16 @@ def test_what_cannot_be_done_is_one_sentence(
     assert said.err.count("\n") == 1
     assert message in said.err
     assert not (home / "runs").exists()
+
+
+@pytest.mark.parametrize("streams", ["<&-", "2>&-", ">&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_a_run_needs_no_stream(repository, home, streams):
+    program = f"{sys.executable} -c 'from orchestrator.cli import main; main()'"
+    line = f"{program} run --check false -- touch x {streams}"
+    subprocess.run(["sh", "-c", line], env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=60)
+    (record,) = [msgspec.json.decode(path.read_bytes()) for path in home.glob("runs/*/run.json")]
+    assert (record["state"], record["outcome"]) == ("finished", "checks_failed")
+    assert not (home / "logs").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

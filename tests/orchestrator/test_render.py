@@ -91,6 +91,14 @@ SHOWN = {
         Ignored(paths=("a", "b"), total=7),
         ["ignored, so not recorded: a, b and 5 more"],
     ),
+    "long warning": (
+        Warned(text="The price of a model is unknown. " * 4 + "Set a limit."),
+        [
+            "     The price of a model is unknown. The price of a model is unknown. "
+            "The price of a model is",
+            "     unknown. The price of a model is unknown. Set a limit.",
+        ],
+    ),
     "left out": (LeftOut(paths=("a", "b")), ["     not recorded: a, b"]),
     "red base": (check("base", False), ["check make test failed (2) on the base, 1.2 s"]),
     "red check": (
@@ -133,6 +141,11 @@ def test_the_end_of_a_long_check_is_shown():
     red = msgspec.structs.replace(check("proof", False), tail="\n".join(map(str, range(20))))
     shown = lines(red, PLAIN)
     assert (shown[1], shown[-1]) == ("     … 8 earlier lines", "     19")
+
+
+def test_arguments_that_no_parser_can_walk_are_shown():
+    (shown,) = lines(ToolStarted(step=1, call="c", tool="t", arguments="[" * 100_000), PLAIN)
+    assert shown.startswith("  1  t [[[[")
 
 
 def test_a_long_answer_is_cut():

@@ -36,6 +36,11 @@ def ids_in(pack: Path) -> set[str]:
 # Where a repository may be
 
 
+def test_a_path_that_records_cannot_hold_is_refused(tmp_path: Path):
+    odd = start(tmp_path / os.fsdecode(b"\xff"), {"a": b""})
+    assert "is not text in UTF-8: rename the folder" in refusal(odd)
+
+
 def test_a_folder_below_the_top_is_in_the_repository(user: Path):
     assert opened(user / "src").place.work_tree == user
     assert opened(user / "src").resolve("HEAD").commit == head(user)

@@ -71,10 +71,25 @@ def test_a_patch_is_coloured_and_cannot_drive_the_terminal():
         "\x1b[1m+++ b/x\x1b[0m",
         "\x1b[36m@@ -1 +1 @@\x1b[0m",
         "\x1b[31m-old\x1b[0m",
-        "\x1b[32m+new\x1b[0m",
+        "\x1b[32m+new\\x1b]0;owned\\x07\x1b[0m",
         " same",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (b"+evil()\r# harmless", "+evil()\\r# harmless"),
+        (b"+a \x1b]0; evil()", "+a \\x1b]0; evil()"),
+        (b"+a\xe2\x80\xaeb\xe2\x80\x8bc", "+a\\u202eb\\u200bc"),
+        (b"+windows\r", "+windows"),
+        ("+tëxt\t日本".encode(), "+tëxt   日本"),
+        (b"+\xff", "+\\xff"),
+    ],
+)
+def test_a_patch_hides_nothing_from_its_reviewer(line, shown):
+    assert list(patch(line, Ink(on=False))) == [shown]
 
 
 def test_no_colours_when_they_are_off():

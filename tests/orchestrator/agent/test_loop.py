@@ -215,3 +215,16 @@ def test_a_lost_sandbox_is_raised(workspace, tmp_path):
 def test_an_interrupt_passes_through(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         work(Asked(KeyboardInterrupt()), tmp_path)
+
+
+def test_the_last_permitted_turn_is_the_last(tmp_path):
+    turns = [said("", ToolCall("c", f"nope{n}", "{}"), stop="tools") for n in range(5)]
+    events = work(Asked(*turns), tmp_path, task=replace(TASK, limits=Limits(turns=3)))
+    assert [event.step for event in events if isinstance(event, Turn)] == [1, 2, 3]
+    assert events[-1] == WorkerFinished(reason="turns")
+
+
+def test_a_final_answer_is_sent_back_three_times_at_most(workspace, tmp_path):
+    model, task = Asked(*[said()] * 5), replace(TASK, checks=("false",))
+    events = work(model, tmp_path, workspace.box, task)
+    assert (len(model.conversations), events[-1].reason) == (4, "gate")

@@ -45,3 +45,11 @@ def test_a_failing_call_again_and_again(stage, workspace, tmp_path):
         events = list(Agent(on.model, tmp_path).work(TASK, workspace.box))
     assert events[-1].reason == "failed"
     assert events[-1].message.startswith("stuck: ")
+
+
+@pytest.mark.parametrize("arguments", ['{"path": NaN}', '{"path": 1e999}', '{"path": "\\ud800"}'])
+def test_arguments_that_are_no_json_come_back_as_errors(stage, arguments, workspace, tmp_path):
+    with stage(Step("\ud800", (Call("list_dir", text=arguments),)), Step("Done \udc00.")) as on:
+        events = list(Agent(on.model, tmp_path).work(Task("", "Go."), workspace.box))
+    assert [event.error for event in events if isinstance(event, ToolFinished)] == [True]
+    assert events[-1] == WorkerFinished(reason="complete", message="Done ?.")

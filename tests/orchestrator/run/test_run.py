@@ -233,3 +233,9 @@ def _everything(repository):
         for path in mine
         if ".git/objects" not in path.as_posix() and "refs/heads/agent" not in path.as_posix()
     }
+
+
+def test_a_forged_index_ends_as_unrecorded(desk):
+    index = "GIT_INDEX_FILE=/var/lib/orchestrator/snapshot/index"
+    ran = desk.run(f"{index} git update-index --assume-unchanged README.md; {EDIT}; touch new")
+    assert ran.record.outcome is Outcome.UNRECORDED
