@@ -25,7 +25,7 @@ from orchestrator.events import (
     WorkerFinished,
 )
 from orchestrator.outcome import Finding, Verdict
-from orchestrator.screen import Ink, clean, clean_lines, cut
+from orchestrator.screen import Ink, clean, clean_lines, cut, wrapped
 
 WIDTH = 100
 """Characters of a line; the rest of a longer one is in the journal and the artifacts."""
@@ -63,9 +63,9 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
         case CheckFinished():
             return _checked(event, ink, streamed)
         case Warned(text=text):
-            return [ink.yellow(f"     {line}") for line in _some(text)]
+            return [ink.yellow(f"     {line}") for line in _whole(text, WIDTH - 5)]
         case WorkerFinished(reason=reason, message=message):
-            return [f"worker stopped: {reason}", *_some(message)]
+            return [f"worker stopped: {reason}", *_whole(message, WIDTH)]
         case Judged(verdict=verdict, findings=findings):
             found = [f"     {finding(each, ink)}" for each in findings]
             return [f"verdict {verdict_word(verdict, ink)}", *found]
@@ -163,6 +163,11 @@ def _some(text: str) -> list[str]:
     found = [cut(line, WIDTH) for line in clean_lines(text.strip())]
     left = len(found) - _MOST_LINES
     return found if left <= 0 else [*found[:_MOST_LINES], f"… {count(left, 'more line')}"]
+
+
+def _whole(text: str, width: int) -> list[str]:
+    """All of a text, clean: advice is often at its end."""
+    return [part for line in clean_lines(text) for part in wrapped(line, width)]
 
 
 def _last(text: str) -> list[str]:

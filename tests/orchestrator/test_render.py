@@ -201,6 +201,21 @@ def test_a_branch_in_a_copy_is_fetched_from_there():
     ]
 
 
+def test_the_end_of_a_long_message_is_not_lost():
+    shown = summary(record(message="so it is, " * 40 + "type this"), [], PLAIN)
+    head = shown[: shown.index("  run         20261121-090000-abcde")]
+    assert (head[0][:14], head[-1][-9:], max(map(len, head)) <= 100) == (
+        "done: so it is",
+        "type this",
+        True,
+    )
+
+
+def test_a_long_warning_is_whole():
+    shown = lines(Warned(text="so it is, " * 40 + "type this"), PLAIN)
+    assert (len(shown), shown[-1][-9:]) == (5, "type this")
+
+
 def test_an_unknown_price_is_not_zero():
     assert any("cost unknown" in line for line in summary(record(cost=None), [], PLAIN))
 
