@@ -37,11 +37,12 @@ _MOST_LINES = 12
 def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
     """What to show of an event; often nothing.
 
-    `streamed` when what commands print is shown as it comes, and so is not to be shown again.
+    `streamed` when the run is watched: what commands print is shown as it comes, and which files
+    are not in the base before it starts, so neither is to be shown again.
     """
     match event:
         case RunStarted():
-            return _started(event, ink)
+            return _started(event, ink, streamed)
         case Prepared():
             return _prepared(event, ink)
         case Turn(text=text) if text.strip():
@@ -57,9 +58,9 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
         case Changed():
             return _changed(event, ink)
         case LeftOut(paths=paths):
-            return [ink.yellow(f"     not recorded: {_named(paths)}")]
+            return [ink.yellow(f"     not recorded: {named(paths)}")]
         case Ignored(paths=paths, total=total):
-            return [f"ignored, so not recorded: {_named(paths, total)}"]
+            return [f"ignored, so not recorded: {named(paths, total)}"]
         case CheckFinished():
             return _checked(event, ink, streamed)
         case Warned(text=text):
@@ -121,10 +122,10 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _started(event: RunStarted, ink: Ink) -> list[str]:
+def _started(event: RunStarted, ink: Ink, streamed: bool) -> list[str]:
     where = f"on {clean(event.repository)} at {event.base[:10]} with {clean(event.worker)}"
     shown = [ink.bold(f"run {event.run}") + f" {where}"]
-    if event.dirty:
+    if event.dirty and not streamed:
         are = "is" if event.dirty == 1 else "are"
         text = f"     {count(event.dirty, 'changed file')} {are} not in the base"
         shown.append(ink.yellow(text))
@@ -135,9 +136,9 @@ def _prepared(event: Prepared, ink: Ink) -> list[str]:
     how = "was ready" if event.cached else f"prepared in {event.seconds:.1f} s"
     shown = [f"image {event.image.removeprefix('sha256:')[:12]} {how}"]
     if event.left:
-        shown.append(f"     set-up left: {_named(event.left)}")
+        shown.append(f"     set-up left: {named(event.left)}")
     if event.restored:
-        shown.append(ink.yellow(f"     set-up had changed: {_named(event.restored)} (put back)"))
+        shown.append(ink.yellow(f"     set-up had changed: {named(event.restored)} (put back)"))
     return shown
 
 
@@ -177,7 +178,8 @@ def _last(text: str) -> list[str]:
     return found if left <= 0 else [f"… {count(left, 'earlier line')}", *found[-_MOST_LINES:]]
 
 
-def _named(paths: tuple[str, ...], total: int = 0) -> str:
+def named(paths: tuple[str, ...], total: int = 0) -> str:
+    """The first five paths and how many more there are, of `total` or of all."""
     some = ", ".join(clean(path) for path in paths[:5])
     more = max(total, len(paths)) - len(paths[:5])
     return some if more <= 0 else f"{some} and {more:,} more"

@@ -155,8 +155,12 @@ class Repository:
 
     def dirty(self) -> int:
         """How many files differ from HEAD, untracked ones included; 0 without a work tree."""
+        return len(self.dirty_paths())
+
+    def dirty_paths(self) -> tuple[str, ...]:
+        """The files that differ from HEAD, relative to the work tree."""
         if self.place.work_tree is None:
-            return 0
+            return ()
         head = self.git.call("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         with self.workbench() as bench:
             if head.status == 0:
@@ -171,7 +175,8 @@ class Repository:
                 *("--untracked-files=all", "--ignore-submodules=all"),
                 limit=256 << 20,
             )
-        return output.count(b"\0")
+        # Two letters and a space come before each path.
+        return tuple(os.fsdecode(each[3:]) for each in output.split(b"\0")[:-1])
 
     @contextmanager
     def workbench(self) -> Iterator[Git]:

@@ -25,7 +25,7 @@ def test_a_command_mends_the_repository(repository, orchestrator):
     Path("notes.txt").write_text("mine")
     said = orchestrator("run", "--check", "python3 check.py", *MEND)
     assert said.code == 0
-    assert "1 changed file is not in the base" in said.err
+    assert said.err.startswith("note: 1 changed file is not in the base: notes.txt\n")
     assert "check python3 check.py failed (1) on the base" in said.err
     assert "check python3 check.py passed in a fresh container" in said.err
     assert said.text.startswith("done")
@@ -80,6 +80,23 @@ def test_settings_come_from_the_base(repository, orchestrator):
     Path(".orchestrator.toml").write_text("checks = []\n")
     said = orchestrator("run", "-q", "--json", "--", "touch", "x")
     assert said.json["task"]["checks"] == ["false"]
+
+
+def test_rules_that_are_not_the_base_s_are_told_before_any_error(repository, orchestrator):
+    Path(".orchestrator.toml").write_text("checks = []\n")
+    note, error = orchestrator("run").err.splitlines()
+    assert note == (
+        "note: .orchestrator.toml in your work tree is not the base's: the base's rules hold;"
+        " commit it first to change them."
+    )
+    assert error.startswith("error: The task is empty")
+
+
+def test_a_quiet_run_only_notes_what_is_not_in_the_base(repository, orchestrator):
+    for name in "abcdefg":
+        Path(name).touch()
+    said = orchestrator("run", "-q", "--", "true")
+    assert said.err == "note: 7 changed files are not in the base: a, b, c, d, e and 2 more\n"
 
 
 def test_set_up_that_fails_shows_why(repository, orchestrator):
