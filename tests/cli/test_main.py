@@ -18,6 +18,11 @@ def test_help_names_every_verb(orchestrator):
     assert [verb for verb in VERBS if f"\n  {verb} " not in said.text] == []
 
 
+def test_without_a_verb_it_helps(orchestrator):
+    said = orchestrator()
+    assert (said.code, said.out, said.err) == (2, b"", orchestrator("--help").text)
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_and_json(orchestrator, verb):
     said = orchestrator(verb, "--help")
@@ -40,6 +45,10 @@ def test_help_imports_nothing_of_ours_but_the_command_line():
     ("arguments", "message"),
     [
         (("fly",), "error: No such command 'fly'. See `orchestrator --help`.\n"),
+        (
+            ("lsit",),
+            "error: No such command 'lsit': did you mean list? See `orchestrator --help`.\n",
+        ),
         (("list", "--fast"), "error: No such option '--fast'. See `orchestrator list --help`.\n"),
     ],
 )
