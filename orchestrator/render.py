@@ -1,6 +1,7 @@
 """Events as the lines a person watches."""
 
 import json
+import shlex
 
 from orchestrator.events import (
     AnyEvent,
@@ -93,6 +94,8 @@ def one_line(arguments: str) -> str:
         values = json.loads(arguments)
     except ValueError:
         return clean(arguments.replace("\n", " "))
+    if isinstance(values, list):
+        return clean(shlex.join(map(str, values)).replace("\n", " "))
     if not isinstance(values, dict):
         return clean(arguments)
     first, *others = [(str(key), _shown(value)) for key, value in values.items()] or [("", "")]

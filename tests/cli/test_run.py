@@ -154,3 +154,5 @@ def test_a_stopped_run_keeps_what_it_had_done(repository, number):
     assert "stopping" in err
     assert (child.returncode, record["outcome"], record["state"]) == (130, "cancelled", "finished")
     assert git("show", f"{record['branch']}:new.txt") == "new"
+    subject = git("log", "-1", "--format=%s", record["branch"])
+    assert subject == f"command: sh -c '{work}'"

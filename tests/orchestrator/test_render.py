@@ -76,6 +76,10 @@ SHOWN = {
         ToolStarted(step=2, call="c", tool="bash", arguments='{"command": "l\n'),
         ['  2  bash {"command": "l '],
     ),
+    "command": (
+        ToolStarted(step=1, call="c", tool="command", arguments='["sh", "-c", "a b"]'),
+        ["  1  command sh -c 'a b'"],
+    ),
     "result": (ToolFinished(step=2, call="c", tool="bash", result="ok"), []),
     "failed call": (
         ToolFinished(step=2, call="c", tool="bash", result="no such\nfile", error=True),
