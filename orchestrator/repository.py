@@ -97,7 +97,8 @@ class Repository:
 
     def _unknown(self, base: str) -> str:
         names = self.references()
-        near = difflib.get_close_matches(base, names) or names[:3]
+        ordinary = [name for name in names if not name.startswith("agent/")] or names
+        near = difflib.get_close_matches(base, ordinary) or ordinary[:3]
         hint = " or ".join(near) if near else "a commit id"
         return f"{self.name} has no commit called {base!r}: did you mean {hint}?"
 

@@ -98,11 +98,12 @@ def command(
 
 
 def open_repository(where: str) -> Repository:
-    """The repository at a URL or a path, which goes into records and so is made absolute."""
+    """The repository at a URL or a path; it goes into records by its own folder."""
     path = Path(where)
-    return Repository.open(
-        str(path.resolve()) if path.is_dir() else where, place.home(), os.environ
-    )
+    if not path.is_dir():
+        return Repository.open(where, place.home(), os.environ)
+    repository = Repository.open(str(path.resolve()), place.home())
+    return replace(repository, name=str(repository.place.work_tree or repository.name))
 
 
 def plan(repository: Repository, prompt: str, flags: Flags) -> Planned:

@@ -64,6 +64,12 @@ def test_a_folder_is_entered_first(orchestrator, repository, tmp_path, monkeypat
     assert said.err.startswith(f"error: {repository} has no commit called 'nothing'")
 
 
+def test_a_folder_within_a_repository_is_that_repository(orchestrator, repository):
+    (repository / "sub").mkdir()
+    said = orchestrator("run", "sub", "mend it", "--base", "nothing")
+    assert said.err.startswith(f"error: {repository} has no commit called 'nothing'")
+
+
 def test_home_can_be_named_anywhere(orchestrator, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other" / "runs" / "torn").mkdir(parents=True)

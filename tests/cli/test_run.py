@@ -54,6 +54,11 @@ def test_the_task_may_come_from_stdin(repository, orchestrator, monkeypatch, tmp
     assert said.json["task"]["prompt"] == "lead\n\nfrom stdin"
 
 
+def test_a_mistyped_base_is_not_taken_for_a_run(mended, orchestrator):
+    said = orchestrator("run", "mend it", "--base", "age")
+    assert said.err.endswith("did you mean main?\n")
+
+
 def test_a_blocked_change_ends_with_3(repository, orchestrator):
     said = orchestrator("run", "-q", "--", "sh", "-c", "mkdir .github; echo x > .github/CODEOWNERS")
     assert said.code == 3
