@@ -1,6 +1,7 @@
 """One attempt at a task while it goes on: where events go, and what is known of it so far."""
 
 import errno
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from orchestrator.events import (
     CheckFinished,
     FilesTouched,
     RunFinished,
+    ToolFinished,
     ToolStarted,
     Turn,
     WorkerFinished,
@@ -68,6 +70,8 @@ class Attempt:
     totals: Totals = Totals()
     asked: ToolStarted | None = None
     """The tool call that was started last."""
+    in_call: bool = False
+    """That call has not ended: what is found changed now is its doing."""
     image: str = ""
     """The prepared image; empty before there is one."""
 
@@ -80,7 +84,9 @@ class Attempt:
         self.journal.write(event)
         self.watch(event)
         if isinstance(event, ToolStarted):
-            self.asked = event
+            self.asked, self.in_call = event, True
+        elif isinstance(event, ToolFinished):
+            self.in_call = False
         elif isinstance(event, Changed):
             self.commits += 1
         elif isinstance(event, Turn):
@@ -117,6 +123,12 @@ class Attempt:
             if facts is None:
                 raise
             self.facts, self.error = facts, _sentence(error)
+
+    def last_touch(self) -> FilesTouched:
+        """Whose doing it is what still differs at the end: a call that was cut off, or nobody's."""
+        if self.asked and self.in_call:
+            return FilesTouched(step=self.asked.step, tool=self.asked.tool, call=self.asked.call)
+        return FilesTouched(step=self.totals.turns, tool="background")
 
     def subject(self, touched: FilesTouched) -> str:
         """A commit's first line: the tool and what it was about."""
@@ -168,7 +180,7 @@ def _about(arguments: str) -> str:
         return ""
     values = asked.values() if isinstance(asked, dict) else asked if isinstance(asked, list) else ()
     words = [value for value in values if isinstance(value, str)]
-    return " ".join(words) if isinstance(asked, list) else words[0] if words else ""
+    return shlex.join(words) if isinstance(asked, list) else words[0] if words else ""
 
 
 def _sentence(error: Exception) -> str:

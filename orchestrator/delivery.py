@@ -68,7 +68,7 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
     if target in repository.branches_with(tip):
         return Merged(branch=target, commit=_brought_by(repository, tip, old))
     with repository.workbench() as bench:
-        tree = _merged_tree(bench, old, tip, target)
+        tree = _merged_tree(bench, old, tip, target, branch_of(run))
         _left_to_the_user(repository, run, target)
         message = f"Merge branch '{branch_of(run)}' into {target}\n\nRun: {run}\n".encode()
         new = bench.text("commit-tree", tree, "-p", old, "-p", tip, stdin=message)
@@ -122,12 +122,15 @@ def _left_to_the_user(repository: Repository, run: str, target: str) -> None:
         )
 
 
-def _merged_tree(bench: Git, old: str, tip: str, target: str) -> str:
+def _merged_tree(bench: Git, old: str, tip: str, target: str, branch: str) -> str:
     done = bench.call("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", old, tip)
     tree, *paths = done.stdout.split(b"\0")[:-1] or [b""]
     if done.status == 1 and tree:
         names = ", ".join(one_line(shown(path)) for path in paths if path)
-        raise ConflictError(f"the branch and {target} changed the same lines of: {names}.")
+        raise ConflictError(
+            f"{branch} and {target} changed the same lines of: {names}; to settle that by hand,"
+            f" switch to {target} and type `git merge --no-ff {branch}`."
+        )
     if done.status != 0:
         raise GitError(f"git merge-tree failed: {done.message}")
     return tree.decode("ascii")

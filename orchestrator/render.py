@@ -1,7 +1,7 @@
 """Events as the lines a person watches."""
 
 import json
-import textwrap
+import shlex
 
 from orchestrator import foreign
 from orchestrator.events import (
@@ -28,7 +28,7 @@ from orchestrator.events import (
     WorkerFinished,
 )
 from orchestrator.outcome import Finding, Verdict
-from orchestrator.screen import Ink, clean, clean_lines, cut
+from orchestrator.screen import Ink, clean, clean_lines, cut, wrapped
 
 WIDTH = 100
 """Characters of a line; the rest of a longer one is in the journal and the artifacts."""
@@ -40,11 +40,12 @@ _MOST_LINES = 12
 def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
     """What to show of an event; often nothing.
 
-    `streamed` when what commands print is shown as it comes, and so is not to be shown again.
+    `streamed` when the run is watched: what commands print is shown as it comes, and which files
+    are not in the base before it starts, so neither is to be shown again.
     """
     match event:
         case RunStarted():
-            return _started(event, ink)
+            return _started(event, ink, streamed)
         case StageStarted():
             return [_beginning(event)]
         case Prepared():
@@ -62,15 +63,15 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
         case Changed():
             return _changed(event, ink)
         case LeftOut(paths=paths):
-            return [ink.yellow(f"     not recorded: {_named(paths)}")]
+            return [ink.yellow(f"     not recorded: {named(paths)}")]
         case Ignored(paths=paths, total=total):
-            return [f"ignored, so not recorded: {_named(paths, total)}"]
+            return [f"ignored, so not recorded: {named(paths, total)}"]
         case CheckFinished():
             return _checked(event, ink, streamed)
         case Warned(text=text):
-            return [ink.yellow(f"     {line}") for line in _wrapped(text)]
+            return [ink.yellow(f"     {line}") for line in _whole(text, WIDTH - 5)]
         case WorkerFinished(reason=reason, message=message):
-            return [f"worker stopped: {reason}", *_some(message)]
+            return [f"worker stopped: {reason}", *_whole(message, WIDTH)]
         case Judged(verdict=verdict, findings=findings):
             found = [f"     {finding(each, ink)}" for each in findings]
             return [f"verdict {verdict_word(verdict, ink)}", *found]
@@ -97,6 +98,8 @@ def one_line(arguments: str) -> str:
         values = foreign.parse(arguments)
     except ValueError:
         return clean(arguments.replace("\n", " "))
+    if isinstance(values, list):
+        return clean(shlex.join(map(str, values)).replace("\n", " "))
     if not isinstance(values, dict):
         return clean(arguments)
     first, *others = [(str(key), _shown(value)) for key, value in values.items()] or [("", "")]
@@ -126,10 +129,10 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _started(event: RunStarted, ink: Ink) -> list[str]:
+def _started(event: RunStarted, ink: Ink, streamed: bool) -> list[str]:
     where = f"on {clean(event.repository)} at {event.base[:10]} with {clean(event.worker)}"
     shown = [ink.bold(f"run {event.run}") + f" {where}"]
-    if event.dirty:
+    if event.dirty and not streamed:
         are = "is" if event.dirty == 1 else "are"
         text = f"     {count(event.dirty, 'changed file')} {are} not in the base"
         shown.append(ink.yellow(text))
@@ -147,9 +150,9 @@ def _prepared(event: Prepared, ink: Ink) -> list[str]:
     how = "was ready" if event.cached else f"prepared in {event.seconds:.1f} s"
     shown = [f"image {event.image.removeprefix('sha256:')[:12]} {how}"]
     if event.left:
-        shown.append(f"     set-up left: {_named(event.left)}")
+        shown.append(f"     set-up left: {named(event.left)}")
     if event.restored:
-        shown.append(ink.yellow(f"     set-up had changed: {_named(event.restored)} (put back)"))
+        shown.append(ink.yellow(f"     set-up had changed: {named(event.restored)} (put back)"))
     return shown
 
 
@@ -177,6 +180,11 @@ def _some(text: str) -> list[str]:
     return found if left <= 0 else [*found[:_MOST_LINES], f"… {count(left, 'more line')}"]
 
 
+def _whole(text: str, width: int) -> list[str]:
+    """All of a text, clean: advice is often at its end."""
+    return [part for line in clean_lines(text) for part in wrapped(line, width)]
+
+
 def _last(text: str) -> list[str]:
     """The last lines of a text, clean and cut: there a check says what is wrong."""
     found = [cut(line, WIDTH) for line in clean_lines(text.strip())] if text.strip() else []
@@ -184,12 +192,8 @@ def _last(text: str) -> list[str]:
     return found if left <= 0 else [f"… {count(left, 'earlier line')}", *found[-_MOST_LINES:]]
 
 
-def _wrapped(text: str) -> list[str]:
-    """All of a sentence of ours: what to do stands at its end."""
-    return [part for line in clean_lines(text) for part in textwrap.wrap(line, WIDTH - 5)]
-
-
-def _named(paths: tuple[str, ...], total: int = 0) -> str:
+def named(paths: tuple[str, ...], total: int = 0) -> str:
+    """The first five paths and how many more there are, of `total` or of all."""
     some = ", ".join(clean(path) for path in paths[:5])
     more = max(total, len(paths)) - len(paths[:5])
     return some if more <= 0 else f"{some} and {more:,} more"

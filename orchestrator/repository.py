@@ -101,7 +101,8 @@ class Repository:
 
     def _unknown(self, base: str) -> str:
         names = self.references()
-        near = difflib.get_close_matches(base, names) or names[:3]
+        ordinary = [name for name in names if not name.startswith("agent/")] or names
+        near = difflib.get_close_matches(base, ordinary) or ordinary[:3]
         hint = " or ".join(near) if near else "a commit id"
         return f"{self.name} has no commit called {base!r}: did you mean {hint}?"
 
@@ -164,8 +165,12 @@ class Repository:
 
     def dirty(self) -> int:
         """How many files differ from HEAD, untracked ones included; 0 without a work tree."""
+        return len(self.dirty_paths())
+
+    def dirty_paths(self) -> tuple[str, ...]:
+        """The files that differ from HEAD, relative to the work tree."""
         if self.place.work_tree is None:
-            return 0
+            return ()
         head = self.git.call("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         with self.workbench() as bench:
             if head.status == 0:
@@ -180,7 +185,8 @@ class Repository:
                 *("--untracked-files=all", "--ignore-submodules=all"),
                 limit=256 << 20,
             )
-        return output.count(b"\0")
+        # Two letters and a space come before each path.
+        return tuple(os.fsdecode(each[3:]) for each in output.split(b"\0")[:-1])
 
     @contextmanager
     def workbench(self) -> Iterator[Git]:

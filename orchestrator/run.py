@@ -148,8 +148,7 @@ def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: 
 def _close_the_record(attempt: Attempt, box: Box, changes: Changes) -> None:
     """Stop all that still runs in the box, record what it left, and prove the record complete."""
     box.sweep()
-    last = FilesTouched(step=attempt.totals.turns, tool="background")
-    attempt.tell_all(changes.record(box, _note(attempt, last)))
+    attempt.tell_all(changes.record(box, _note(attempt, attempt.last_touch())))
     if changes.ignored and changes.ignored.paths:
         attempt.tell(changes.ignored)
     attempt.facts = replace(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 _ESCAPES = re.compile(
     r"""
@@ -44,6 +45,11 @@ def clean_lines(text: str) -> list[str]:
 def cut(line: str, width: int) -> str:
     """At most `width` characters."""
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A text as lines of at most `width` characters where words allow it; nothing is lost."""
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def without_commands(line: str) -> str:

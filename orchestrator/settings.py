@@ -127,7 +127,10 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
     _check_worker(worker, flags.command)
     prompt = prompt.strip() or shlex.join(flags.command)
     if not prompt:
-        raise UsageError("The task is empty: say in a sentence what should change.")
+        raise UsageError(
+            "The task is empty: say in a sentence what should change,"
+            " or use `-` to read standard input."
+        )
     asked = _limits(settings.limits, flags)
     model = settings.model if flags.model is None else flags.model
     setup, checks = flags.setup or settings.setup, flags.checks or settings.checks

@@ -9,8 +9,8 @@ from orchestrator.events import Changed
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
-from orchestrator.render import count, finding, verdict_word
-from orchestrator.screen import Ink, clean, clean_lines, columns, cut
+from orchestrator.render import WIDTH, count, finding, verdict_word
+from orchestrator.screen import Ink, clean, clean_lines, columns, cut, wrapped
 
 _RESULTS = {None: "-", True: "green", False: "red"}
 
@@ -25,24 +25,29 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
         ("branch", _branch(record, changes)),
         ("verdict", _verdict(record, ink)),
         ("spent", _spent(record)),
+        ("said", cut(" ".join(clean_lines(record.said)), 80) if record.turns else ""),
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
     shown += [f"  {'':<11} {finding(each, ink)}" for each in record.findings]
-    return [headline(record, ink), *shown, *_checks(record), *next_steps(record)]
+    return [*headline(record, ink), *shown, *_checks(record), *next_steps(record)]
 
 
-def headline(record: Record, ink: Ink) -> str:
-    """The state or the outcome, with one sentence."""
-    word = clean(state_word(record))
+def headline(record: Record, ink: Ink) -> list[str]:
+    """The state or the outcome, with the whole message: advice is often at its end."""
+    state = clean(state_word(record))
+    message = " ".join(clean_lines(record.message)).strip()
+    first, *rest = wrapped(f"{state}: {message}" if message else state, WIDTH)
+    return [_painted(record, state, ink) + first.removeprefix(state), *rest]
+
+
+def _painted(record: Record, word: str, ink: Ink) -> str:
     match record.outcome:
         case Outcome.DONE | Outcome.NO_CHANGE:
-            word = ink.green(word)
+            return ink.bold(ink.green(word))
         case None | Outcome.NEEDS_REVIEW:
-            word = ink.yellow(word)
+            return ink.bold(ink.yellow(word))
         case _:
-            word = ink.red(word)
-    message = cut(" ".join(clean_lines(record.message)).strip(), 600)
-    return f"{ink.bold(word)}: {message}" if message else ink.bold(word)
+            return ink.bold(ink.red(word))
 
 
 def state_word(record: Record) -> str:
@@ -108,7 +113,8 @@ def _spent(record: Record) -> str:
 def _checks(record: Record) -> list[str]:
     """Each check, as it was on the base and as it is on the recorded tree."""
     base = _results(record, record.base_tree)
-    proof = _results(record, record.tree)
+    # An unchanged tree has been checked as the base; nothing was proved a second time.
+    proof = {} if record.tree == record.base_tree else _results(record, record.tree)
     if not base and not proof:
         return []
     rows = [("checks", "base", "proof")]
@@ -150,7 +156,7 @@ def _ready(record: Record) -> bool:
 
 
 def _merging(record: Record) -> list[str]:
-    """How to get it: from our copy by a fetch; a checked-out branch is left to its owner."""
+    """How to get it: fetch it from a copy of ours, merge it by git where a work tree is."""
     if not _ready(record) or record.merged or record.discarded:
         return []
     if in_copy(record):

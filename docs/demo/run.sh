@@ -43,7 +43,7 @@ make_repository() {
     commit 'sqlparse 0.5.5, as released'
     cp "$here/test_long_names.py" "$repository/tests/"
     commit 'A test for names with more than two parts'
-    git -C "$repository" log --oneline
+    git -C "$repository" --no-pager log --oneline
 }
 
 # Without --model, the key that is set decides.

@@ -34,7 +34,7 @@ def command(run: str | None, stat: bool, as_json: bool) -> None:
     if as_json:
         say.json(_object(record, quarantine, tip))
     elif stat:
-        say.out(_stat(quarantine.numstat(record.base, tip)))
+        _print_stat(record, quarantine.numstat(record.base, tip))
     else:
         _print(quarantine.diff(record.base, tip))
 
@@ -46,6 +46,13 @@ def _print(content: bytes) -> None:
     else:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
+
+
+def _print_stat(record: Record, counts: tuple[Count, ...]) -> None:
+    if counts:
+        say.out(_stat(counts))
+    else:
+        say.note(f"Run {record.id} has no recorded change.")
 
 
 def _stat(counts: tuple[Count, ...]) -> list[str]:

@@ -44,11 +44,19 @@ class Examined:
 def command(as_json: bool) -> int:
     """Say what this machine still needs; exit 1 when something is missing."""
     found = tuple(examine())
+    missing = sum(not each.ok for each in found if each.needed)
     if as_json:
         say.json([asdict(each) for each in found])
     else:
         say.out(columns([(_word(each), each.name, each.found) for each in found]))
-    return 0 if all(each.ok for each in found if each.needed) else 1
+        say.out([_conclusion(missing)])
+    return 1 if missing else 0
+
+
+def _conclusion(missing: int) -> str:
+    if not missing:
+        return "Ready."
+    return "1 thing is missing." if missing == 1 else f"{missing} things are missing."
 
 
 def _word(each: Examined) -> str:

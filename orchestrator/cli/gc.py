@@ -51,6 +51,8 @@ def command(max_age: float | None, dry_run: bool, as_json: bool) -> None:
         )
     else:
         say.out(f"would {each}" if dry_run else each for each in done)
+        if not done:
+            say.note("There is nothing to remove.")
 
 
 def _of_engine(records: Records, order: Order) -> Iterator[str]:

@@ -24,6 +24,10 @@ def command(everything: bool, as_json: bool) -> None:
         say.json([_object(run) for run in found])
     elif found:
         say.out(columns([("RUN", "BEGUN", "STATE", "VERDICT", "TASK"), *map(_row, found)]))
+    else:
+        say.note(
+            "There is no run" + (" yet." if everything else " here: --all lists those elsewhere.")
+        )
 
 
 def _object(run: Record | Damaged) -> object:

@@ -34,7 +34,10 @@ def command(run: str | None, journal: bool, following: bool, as_json: bool) -> N
     elif as_json:
         say.json([_object(entry) for entry in read(path) if isinstance(entry.event, Changed)])
     else:
-        say.out(_changes(read(path)))
+        changes = list(_changes(read(path)))
+        say.out(changes)
+        if not changes:
+            say.note(f"Run {record.id} has no recorded change: --journal tells all that happened.")
 
 
 def _lives(run: str) -> bool:

@@ -1,5 +1,6 @@
 """The verbs of the command line, and the one place where every error ends."""
 
+import difflib
 import importlib
 import os
 import sys
@@ -37,19 +38,36 @@ class Verbs(click.Group):
         command: click.Command = importlib.import_module(VERBS[cmd_name][0]).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        near = difflib.get_close_matches(args[0], VERBS, n=1)
+        if args[0] not in VERBS and near:
+            raise click.UsageError(f"No such command {args[0]!r}: did you mean {near[0]}?", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(verb, says) for verb, (_, says) in VERBS.items()])
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Verbs,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="orchestrator")
+@click.pass_context
 @common
-def verbs() -> None:
+def verbs(ctx: click.Context) -> int:
     """Coding agents in sealed containers: a task in, a judged branch out.
 
     Start with `orchestrator doctor`, then `orchestrator run "what should change"`.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        return 2
+    return 0
 
 
 def call(arguments: Sequence[str]) -> int:

@@ -7,6 +7,8 @@ from pathlib import Path
 from orchestrator.clone import address
 from orchestrator.errors import RepositoryError, UsageError
 
+_QUOTES = "put the task in quotes, and a command after `--`"
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -32,18 +34,30 @@ def read(
     from_stdin = bool(words) and words[-1] == "-"
     rest = list(words[:-1] if from_stdin else words)
     if len(rest) > 2:
-        raise UsageError(f"There is a word too many: {rest[2]!r}; put the task in quotes.")
+        raise UsageError(f"There is a word too many: {rest[2]!r}; {_QUOTES}.")
     repository = "."
-    if len(rest) == 2 or (rest and _is_repository(rest[0])):
+    if rest and _is_repository(rest[0]):
         repository = rest.pop(0)
-    elif rest and (task_file or has_command or _is_path(rest[0])):
-        raise UsageError(f"There is no folder {rest[0]}: give the path of a repository.")
+    elif len(rest) == 2 or (rest and (task_file or has_command or _is_path(rest[0]))):
+        raise UsageError(_no_folder(rest, task_file))
     parts = rest
     if task_file:
         parts.append(_text(_content(task_file), str(task_file)))
     if from_stdin:
         parts.append(_text(stdin(), "stdin"))
     return Request(repository, "\n\n".join(part for part in parts if part.strip()))
+
+
+def _no_folder(words: list[str], task_file: Path | None) -> str:
+    if task_file and len(words) == 1:
+        return (
+            f"There is no folder {words[0]}; if that is the task, both it and --task-file"
+            " were given: leave one out."
+        )
+    return (
+        f"There is no folder {words[0]}: give the path of a repository;"
+        f" if that was the task, {_QUOTES}."
+    )
 
 
 def _is_repository(word: str) -> bool:

@@ -14,6 +14,7 @@ from orchestrator.cli.options import as_json, common
 from orchestrator.cli.watch import stoppable, watcher
 from orchestrator.journal import read
 from orchestrator.record import Record
+from orchestrator.render import count, named
 from orchestrator.repository import Repository
 from orchestrator.run import run
 from orchestrator.settings import Flags, Planned
@@ -21,6 +22,11 @@ from orchestrator.summary import summary
 
 COMMAND = "orchestrator.command"
 """Where `click.Context.meta` keeps the words after `--`."""
+
+OTHER_RULES = (
+    f"note: {settings.FILE} in your work tree is not the base's: the base's rules hold;"
+    " commit it first to change them."
+)
 
 
 class WithCommand(click.Command):
@@ -85,24 +91,50 @@ def command(
     planned = plan(repository, asked.prompt, Flags(command=after, **flags))
     for warning in planned.warnings:
         say.note(f"note: {warning}")
+    _tell_dirty(repository.dirty_paths())
     record = carry_out(planned, repository, quiet)
     _tell(record, as_json)
     return record.outcome.exit_code if record.outcome else 1
 
 
 def open_repository(where: str) -> Repository:
-    """The repository at a URL or a path, which goes into records and so is made absolute."""
+    """The repository at a URL or a path; it goes into records by its own folder."""
     path = Path(where)
-    return Repository.open(
-        str(path.resolve()) if path.is_dir() else where, place.home(), os.environ
-    )
+    if not path.is_dir():
+        return Repository.open(where, place.home(), os.environ)
+    repository = Repository.open(str(path.resolve()), place.home())
+    return replace(repository, name=str(repository.place.work_tree or repository.name))
 
 
 def plan(repository: Repository, prompt: str, flags: Flags) -> Planned:
     """The task, from the flags and the base commit's own settings."""
     base = repository.resolve(flags.base)
-    policy = settings.read(repository.read(base.commit, settings.FILE))
+    rules = repository.read(base.commit, settings.FILE)
+    if not _is_here(rules, repository.place.work_tree):
+        say.note(OTHER_RULES)
+    policy = settings.read(rules)
     return settings.task(repository.name, prompt, policy, flags)
+
+
+def _is_here(rules: bytes | None, work_tree: Path | None) -> bool:
+    """Whether the work tree, if there is one, has the same rules as the base."""
+    if work_tree is None:
+        return True
+    path = work_tree / settings.FILE
+    mine = path.read_bytes() if path.is_file() else None
+    # A checkout may end its lines in another way than the commit does.
+    return _lines(mine) == _lines(rules)
+
+
+def _lines(content: bytes | None) -> list[bytes] | None:
+    return None if content is None else content.splitlines()
+
+
+def _tell_dirty(paths: tuple[str, ...]) -> None:
+    if paths:
+        are = "is" if len(paths) == 1 else "are"
+        files = count(len(paths), "changed file")
+        say.note(f"note: {files} {are} not in the base: {named(paths)}")
 
 
 def carry_out(planned: Planned, repository: Repository, quiet: bool) -> Record:

@@ -10,7 +10,7 @@ from types import FrameType
 import click
 
 from orchestrator.cli import say
-from orchestrator.events import AnyEvent, RunStarted, Warned
+from orchestrator.events import AnyEvent
 from orchestrator.render import is_detail, lines
 from orchestrator.screen import Ink, without_commands
 
@@ -18,11 +18,11 @@ Watch = Callable[[AnyEvent], None]
 
 
 def watcher(quiet: bool) -> Watch:
-    """Show events as they happen; `quiet` leaves only what a person has to know."""
+    """Show events as they happen; nothing if `quiet`: the journal and the summary tell them."""
     ink, obeyed = say.stderr_ink(), say.obeyed()
 
     def watch(event: AnyEvent) -> None:
-        if quiet and not _matters(event):
+        if quiet:
             return
         for line in timed(event, time.time(), ink, streamed=True):
             _write(without_commands(line) if obeyed else line)
@@ -54,10 +54,6 @@ def stoppable() -> Iterator[None]:
     finally:
         for each, handler in before:
             signal.signal(each, handler)
-
-
-def _matters(event: AnyEvent) -> bool:
-    return isinstance(event, Warned) or (isinstance(event, RunStarted) and event.dirty > 0)
 
 
 def _write(line: str) -> None:

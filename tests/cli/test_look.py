@@ -89,6 +89,19 @@ def test_a_damaged_record_is_listed(repository, orchestrator, home):
     assert "damaged" in orchestrator("list", "--all").text
 
 
+def test_no_run_is_said(repository, orchestrator):
+    said = orchestrator("list")
+    assert (said.out, said.err) == (b"", "There is no run here: --all lists those elsewhere.\n")
+    assert orchestrator("list", "--all").err == "There is no run yet.\n"
+
+
+def test_no_change_is_said(repository, orchestrator):
+    run = orchestrator("run", "--json", "--", "true").json["id"]
+    nothing = f"Run {run} has no recorded change"
+    assert orchestrator("diff", "--stat").err == f"{nothing}.\n"
+    assert orchestrator("log").err == f"{nothing}: --journal tells all that happened.\n"
+
+
 def test_a_live_run_can_be_looked_at(repository, orchestrator, home):
     with Records(home).begin(
         Task(repository=".", prompt="mend"),

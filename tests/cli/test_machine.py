@@ -53,6 +53,7 @@ def test_keys_are_named_and_not_shown(orchestrator, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     said = orchestrator("doctor")
     assert "OPENAI_API_KEY" in said.text
+    assert said.text.splitlines()[-1] == "Ready."
     assert "sk-secret" not in said.text
 
 
@@ -60,6 +61,7 @@ def test_a_missing_engine_is_named_with_what_to_do(orchestrator, no_engine):
     said = orchestrator("doctor")
     assert said.code == 1
     assert "missing  engine" in said.text
+    assert said.text.splitlines()[-1] == "1 thing is missing."
 
 
 def test_a_killed_run_gets_its_end(repository, orchestrator, home):
@@ -68,6 +70,11 @@ def test_a_killed_run_gets_its_end(repository, orchestrator, home):
     assert Records(home).load(run).state == "running"
     orchestrator("gc")
     assert Records(home).load(run).state == "interrupted"
+
+
+def test_nothing_to_remove_is_said(repository, orchestrator, no_engine):
+    said = orchestrator("gc")
+    assert (said.out, said.err.splitlines()[-1]) == (b"", "There is nothing to remove.")
 
 
 def test_a_live_run_is_left_alone(repository, orchestrator, home):

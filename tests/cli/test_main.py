@@ -18,6 +18,11 @@ def test_help_names_every_verb(orchestrator):
     assert [verb for verb in VERBS if f"\n  {verb} " not in said.text] == []
 
 
+def test_without_a_verb_it_helps(orchestrator):
+    said = orchestrator()
+    assert (said.code, said.out, said.err) == (2, b"", orchestrator("--help").text)
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_and_json(orchestrator, verb):
     said = orchestrator(verb, "--help")
@@ -25,7 +30,7 @@ def test_every_verb_has_help_and_json(orchestrator, verb):
     assert all(option in said.text for option in ("--json", "-C DIR", "--home DIR"))
 
 
-def test_help_imports_nothing_of_ours_but_the_command_line():
+def test_help_imports_nothing_of_ours_but_the_command_line_and_its_errors():
     start = (
         "import sys; from orchestrator.cli.main import call; call(['--help'])\n"
         "print([name for name in sys.modules if name in ('msgspec', 'docker', 'openai')\n"
@@ -33,13 +38,17 @@ def test_help_imports_nothing_of_ours_but_the_command_line():
         "    file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", start], cwd=ROOT, capture_output=True, text=True)
-    assert done.stderr == "[]\n"
+    assert done.stderr == "['orchestrator.errors']\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("fly",), "error: No such command 'fly'. See `orchestrator --help`.\n"),
+        (
+            ("lsit",),
+            "error: No such command 'lsit': did you mean list? See `orchestrator --help`.\n",
+        ),
         (("list", "--fast"), "error: No such option '--fast'. See `orchestrator list --help`.\n"),
     ],
 )
@@ -52,6 +61,12 @@ def test_a_folder_is_entered_first(orchestrator, repository, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     said = orchestrator("-C", "r", "run", "--base", "nothing", "mend it")
     assert said.code == 2
+    assert said.err.startswith(f"error: {repository} has no commit called 'nothing'")
+
+
+def test_a_folder_within_a_repository_is_that_repository(orchestrator, repository):
+    (repository / "sub").mkdir()
+    said = orchestrator("run", "sub", "mend it", "--base", "nothing")
     assert said.err.startswith(f"error: {repository} has no commit called 'nothing'")
 
 

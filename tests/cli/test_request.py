@@ -60,6 +60,9 @@ def test_one_word_beside_a_task_is_the_repository():
     ("words", "options", "message"),
     [
         (("a", "b", "c"), {}, "There is a word too many: 'c'"),
+        (("a", "b", "c"), {}, "put the task in quotes, and a command after `--`"),
+        (("fix", "totals"), {}, "no folder fix: .*; if that was the task, put the task in quotes"),
+        (("text",), {"task_file": "task.txt"}, "both it and --task-file were given: leave one"),
         (("./missing",), {}, "There is no folder ./missing"),
         (("/missing/r",), {}, "There is no folder /missing/r"),
         (("missing",), {"task_file": "task.txt"}, "There is no folder missing"),

@@ -26,7 +26,7 @@ def test_a_command_mends_the_repository(repository, orchestrator):
     Path("notes.txt").write_text("mine")
     said = orchestrator("run", "--check", "python3 check.py", *MEND)
     assert said.code == 0
-    assert "1 changed file is not in the base" in said.err
+    assert said.err.startswith("note: 1 changed file is not in the base: notes.txt\n")
     assert "check python3 check.py failed (1) on the base" in said.err
     assert "check python3 check.py passed in a fresh container" in said.err
     assert said.text.startswith("done")
@@ -41,7 +41,7 @@ def test_a_model_mends_the_repository(repository, orchestrator, tmp_path):
     said = orchestrator("run", ".", "mend it", "--model", model, "--json", "--quiet")
     run = said.json
     assert (said.code, said.err) == (0, "")
-    assert (run["outcome"], run["exit_code"], run["message"]) == ("done", 0, "Mended.")
+    assert (run["outcome"], run["exit_code"], run["said"]) == ("done", 0, "Mended.")
     assert (run["task"]["model"], run["task"]["repository"]) == (model, str(repository))
     assert (run["turns"], run["cost"]) == (2, 0.0)
 
@@ -53,6 +53,11 @@ def test_the_task_may_come_from_stdin(repository, orchestrator, monkeypatch, tmp
         said = orchestrator("run", ".", "lead", "-", "--json", "--worker", "command", "--", "true")
     assert (said.code, said.json["outcome"]) == (0, "no_change")
     assert said.json["task"]["prompt"] == "lead\n\nfrom stdin"
+
+
+def test_a_mistyped_base_is_not_taken_for_a_run(mended, orchestrator):
+    said = orchestrator("run", "mend it", "--base", "age")
+    assert said.err.endswith("did you mean main?\n")
 
 
 def test_a_blocked_change_ends_with_3(repository, orchestrator):
@@ -83,6 +88,23 @@ def test_settings_come_from_the_base(repository, orchestrator):
     assert said.json["task"]["checks"] == ["false"]
 
 
+def test_rules_that_are_not_the_base_s_are_told_before_any_error(repository, orchestrator):
+    Path(".orchestrator.toml").write_text("checks = []\n")
+    note, error = orchestrator("run").err.splitlines()
+    assert note == (
+        "note: .orchestrator.toml in your work tree is not the base's: the base's rules hold;"
+        " commit it first to change them."
+    )
+    assert error.startswith("error: The task is empty")
+
+
+def test_a_quiet_run_only_notes_what_is_not_in_the_base(repository, orchestrator):
+    for name in "abcdefg":
+        Path(name).touch()
+    said = orchestrator("run", "-q", "--", "true")
+    assert said.err == "note: 7 changed files are not in the base: a, b, c, d, e and 2 more\n"
+
+
 def test_set_up_that_fails_shows_why(repository, orchestrator):
     said = orchestrator("run", "--setup", "echo the reason; exit 7", "--", "true")
     assert said.code == 1
@@ -94,10 +116,10 @@ def test_set_up_that_fails_shows_why(repository, orchestrator):
     ("arguments", "code", "message"),
     [
         (("mend it",), 2, "There is no model: set ANTHROPIC_API_KEY or OPENAI_API_KEY"),
-        (("mend it", "--model", "anthropic:x"), 1, "anthropic needs a key"),
+        (("mend it", "--model", "anthropic:x"), 2, "anthropic needs a key"),
         (("mend it", "--model", "x"), 2, "model must be written as provider:name"),
         (("mend it", "--model", "scripted:none.json"), 2, "cannot read the script"),
-        ((), 2, "The task is empty"),
+        ((), 2, "The task is empty: say in a sentence what should change, or use `-` to read"),
         (("", "--model", "ollama:x"), 2, "The task is empty"),
         (("mend it", "--base", "v9"), 2, "has no commit called 'v9'"),
         (("mend it", "--worker", "command"), 2, "put it after `--`"),
@@ -149,3 +171,5 @@ def test_a_stopped_run_keeps_what_it_had_done(repository, number):
     assert "stopping" in err
     assert (child.returncode, record["outcome"], record["state"]) == (130, "cancelled", "finished")
     assert git("show", f"{record['branch']}:new.txt") == "new"
+    subject = git("log", "-1", "--format=%s", record["branch"])
+    assert subject == f"command: sh -c '{work}'"

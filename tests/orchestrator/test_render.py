@@ -76,6 +76,10 @@ SHOWN = {
         ToolStarted(step=2, call="c", tool="bash", arguments='{"command": "l\n'),
         ['  2  bash {"command": "l '],
     ),
+    "command": (
+        ToolStarted(step=1, call="c", tool="command", arguments='["sh", "-c", "a b"]'),
+        ["  1  command sh -c 'a b'"],
+    ),
     "result": (ToolFinished(step=2, call="c", tool="bash", result="ok"), []),
     "failed call": (
         ToolFinished(step=2, call="c", tool="bash", result="no such\nfile", error=True),
@@ -212,6 +216,21 @@ def test_a_branch_in_a_copy_is_fetched_from_there():
         "in your own clone:",
         f"  git fetch '/home/clones/a b.git' {run.branch}:{run.branch}",
     ]
+
+
+def test_the_end_of_a_long_message_is_not_lost():
+    shown = summary(record(message="so it is, " * 40 + "type this"), [], PLAIN)
+    head = shown[: shown.index("  run         20261121-090000-abcde")]
+    assert (head[0][:14], head[-1][-9:], max(map(len, head)) <= 100) == (
+        "done: so it is",
+        "type this",
+        True,
+    )
+
+
+def test_a_long_warning_is_whole():
+    shown = lines(Warned(text="so it is, " * 40 + "type this"), PLAIN)
+    assert (len(shown), shown[-1][-9:]) == (5, "type this")
 
 
 def test_an_unknown_price_is_not_zero():

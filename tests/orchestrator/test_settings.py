@@ -179,7 +179,12 @@ def test_a_command_makes_the_command_worker_and_its_own_prompt():
 @pytest.mark.parametrize(
     ("prompt", "flags", "says"),
     [
-        (" \n", Flags(), "The task is empty: say in a sentence what should change."),
+        (
+            " \n",
+            Flags(),
+            "The task is empty: say in a sentence what should change,"
+            " or use `-` to read standard input.",
+        ),
         ("x", Flags(worker="command"), "The command worker needs a command: put it after `--`."),
         (
             "x",

@@ -1,6 +1,7 @@
 """The straight line: what a run hands back, and what it says when something goes wrong."""
 
 import json
+import shlex
 import signal
 
 import pytest
@@ -25,7 +26,7 @@ def test_a_change_becomes_a_branch_with_one_commit(desk):
     assert (ran.record.outcome, ran.record.verdict) == (Outcome.DONE, Verdict.PASS)
     assert ran.git("rev-parse", f"agent/{ran.record.id}^{{tree}}") == ran.record.tree
     assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
-    assert ran.subjects == ["command: sh -ec echo '# more' >> README.md"]
+    assert ran.subjects == [f"command: sh -ec {shlex.quote(EDIT)}"]
 
 
 def test_a_branch_in_the_way_of_ours_is_told_before_any_work(desk):
@@ -164,7 +165,7 @@ def test_ctrl_c_keeps_what_was_done_and_leaves_no_container(desk):
 
     ran = desk.run(EDIT + "; sleep 0", watch=interrupt)
     assert (ran.record.outcome, ran.record.outcome.exit_code) == (Outcome.CANCELLED, 130)
-    assert ran.subjects == ["command: sh -ec echo '# more' >> README.md; sleep 0"]
+    assert ran.subjects == ["command: sh -ec " + shlex.quote(EDIT + "; sleep 0")]
     assert containers(ran.record.id) == []
 
 
