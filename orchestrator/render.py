@@ -55,7 +55,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
         case ToolStarted(step=step, tool=tool, arguments=arguments):
             return [cut(f"{step:>3}  {clean(tool)} {one_line(arguments)}", WIDTH)]
         case ToolFinished(error=True, tool="bash" | "command", result=result) if streamed:
-            return [ink.red(f"     {line}") for line in _some(result)[-1:]]
+            ended = clean_lines(result.strip())[-1:]  # its exit status
+            return [ink.red(f"     {cut(line, WIDTH)}") for line in ended]
         case ToolFinished(error=True, result=result):
             return [ink.red(f"     {line}") for line in _some(result)]
         case Output(text=text):
