@@ -6,11 +6,14 @@ import click
 
 from orchestrator.cli import place, say
 from orchestrator.cli.options import as_json, common, run_argument
-from orchestrator.patch import Count, Entry
+from orchestrator.patch import Count, Entry, Hunk, parse_unified
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Record
 from orchestrator.render import count
 from orchestrator.screen import clean, columns, patch
+
+PARSED = 4 << 20
+"""Bytes of a patch whose hunks `--json` gives: some seconds' work."""
 
 
 @click.command("diff")
@@ -68,11 +71,24 @@ def _name(path: bytes) -> str:
 def _object(record: Record, quarantine: Quarantine, tip: str) -> dict[str, object]:
     counts = {each.path: each for each in quarantine.numstat(record.base, tip)}
     entries = quarantine.entries(record.base, tip)
-    files = [_file(entry, counts.get(entry.path)) for entry in entries]
+    hunks = _hunks(quarantine.diff(record.base, tip))
+    files = [_file(entry, counts.get(entry.path), hunks) for entry in entries]
     return {"run": record.id, "base": record.base, "tip": tip, "files": files}
 
 
-def _file(entry: Entry, counted: Count | None) -> dict[str, object]:
+def _hunks(content: bytes) -> dict[str, list[Hunk]] | None:
+    """The hunks of each path; None for a patch that would take too long to take apart."""
+    if len(content) > PARSED:
+        return None
+    found: dict[str, list[Hunk]] = {}
+    for file in parse_unified(content):  # a path whose type changed is there twice
+        found.setdefault(file.name, []).extend(file.hunks)
+    return found
+
+
+def _file(
+    entry: Entry, counted: Count | None, hunks: dict[str, list[Hunk]] | None
+) -> dict[str, object]:
     return {
         "path": entry.name,
         "status": entry.status,
@@ -80,4 +96,5 @@ def _file(entry: Entry, counted: Count | None) -> dict[str, object]:
         "new_mode": entry.new_mode,
         "added": counted.added if counted else 0,
         "removed": counted.removed if counted else 0,
+        "hunks": None if hunks is None else hunks.get(entry.name, []),
     }

@@ -60,6 +60,15 @@ def test_a_patch_is_summed_up(seen, orchestrator):
             "new_mode": "100644",
             "added": 1,
             "removed": 1,
+            "hunks": [
+                {
+                    "old_start": 1,
+                    "old_lines": 2,
+                    "new_start": 1,
+                    "new_lines": 2,
+                    "lines": [" def add(a, b):", "-    return a - b", "+    return a + b"],
+                }
+            ],
         }
     ]
 
