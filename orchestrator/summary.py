@@ -163,6 +163,7 @@ def _merging(record: Record) -> list[str]:
         fetch = f"git fetch {shlex.quote(record.git_dir)} {record.branch}:{record.branch}"
         return ["in your own clone:", f"  {clean(fetch)}"]
     if Path(record.git_dir).name == ".git":
-        folder = shlex.quote(str(Path(record.git_dir).parent))
+        # Where the run was asked for: of several worktrees, that one is meant.
+        folder = shlex.quote(record.task.repository)
         return [f"  git -C {clean(folder)} merge --no-ff {record.branch}"]
     return [f"  orchestrator merge {short(record)}"]
