@@ -1,6 +1,7 @@
 """What tests of several rooms need: an engine, small repositories, prepared images, boxes."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,13 @@ FILES = {
 MakeBox = Callable[..., Box]
 MakeSource = Callable[[Mapping[str, bytes]], Source]
 USUAL = Limits()
+
+
+def pytest_configure() -> None:
+    """A shell that starts us in the background lets us ignore Ctrl-C, which tests send."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 OWNER = """
 import sys
 from sandbox import Limits, connect, open_box
