@@ -111,3 +111,10 @@ def test_a_record_that_cannot_be_read_is_kept(repository, orchestrator, home, no
     said = orchestrator("gc", "--max-age", "0")
     assert "the record of run damaged cannot be read" in said.err
     assert (home / "runs" / "damaged").is_dir()
+
+
+def test_images_stay_while_a_run_of_ours_is_at_work(orchestrator, home, repository, mended):
+    order = ("gc", "--dry-run", "--max-age", "0", "--json")
+    assert any(each["what"].startswith("image ") for each in orchestrator(*order).json)
+    with begin(home, repository):
+        assert not any(each["what"].startswith("image ") for each in orchestrator(*order).json)

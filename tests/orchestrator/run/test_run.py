@@ -175,6 +175,12 @@ def test_a_time_limit_ends_the_run(desk):
     assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
 
 
+def test_nothing_of_ours_stands_between_a_check_and_the_engine(desk):
+    # Only the engine itself starts a process whose parent is outside the container's view.
+    ran = desk.run(EDIT, checks=('test "$PPID" = 0',))
+    assert [check.passed for check in ran.told(CheckFinished)] == [True, True]
+
+
 def test_a_check_that_never_ends_ends_and_is_red(desk):
     ran = desk.run("true", checks=("sleep 600",), seconds=2.0)
     assert [(check.status, check.passed) for check in ran.told(CheckFinished)] == [(124, False)]
