@@ -107,8 +107,7 @@ class Repository:
         return f"{self.name} has no commit called {base!r}: did you mean {hint}?"
 
     def _incomplete(self, base: str, error: GitError) -> RepositoryError:
-        promises = ("config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$")
-        if self.git.ok(*promises):
+        if self._is_partial():
             return RepositoryError(
                 f"{self.name} is a partial clone without all files of {base}:"
                 f" run `git -C {self.name} fetch --refetch --no-filter` first."
@@ -116,6 +115,10 @@ class Repository:
         return RepositoryError(
             f"{self.name} lacks objects of {base}: run `git -C {self.name} fsck` ({error})."
         )
+
+    def _is_partial(self) -> bool:
+        promises = r"^(remote\..*\.promisor|extensions\.partialclone)$"
+        return self.git.ok("config", "--get-regexp", promises)
 
     def read(self, commit: str, path: str) -> bytes | None:
         """The contents of a file at a commit, up to 16 MiB; None when there is no such file.
@@ -136,7 +139,9 @@ class Repository:
         Raises RepositoryError when the repository lacks some of the files.
         """
         kept = folder / f"{base.commit}.pack"
-        if not kept.exists():
+        # A partial clone is asked anew: a pack kept from a full one would hide what it lacks until
+        # the run's branch is published into it.
+        if not kept.exists() or self._is_partial():
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as scratch:
                 self._write_pack(base, Path(scratch), kept)

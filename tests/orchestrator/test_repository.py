@@ -147,6 +147,17 @@ def test_a_partial_clone_without_its_files_is_told(user: Path, tmp_path: Path):
     assert list((tmp_path / "packs").iterdir()) == []
 
 
+def test_a_pack_kept_from_a_full_clone_does_not_hide_what_a_partial_one_lacks(user, tmp_path):
+    full = opened(user)
+    full.pack(full.resolve("HEAD"), tmp_path / "packs")
+    git(user, "config", "uploadpack.allowFilter", "true")
+    where = ("--filter=blob:none", "--no-checkout", f"file://{user}", "partial")
+    git(tmp_path, "clone", "--quiet", *where)
+    partial = opened(tmp_path / "partial")
+    with pytest.raises(RepositoryError, match="is a partial clone"):
+        partial.pack(partial.resolve("HEAD"), tmp_path / "packs")
+
+
 def test_the_advice_for_a_partial_clone_helps(user: Path, tmp_path: Path):
     git(user, "config", "uploadpack.allowFilter", "true")
     where = ("--filter=blob:none", "--no-checkout", f"file://{user}", "partial")
