@@ -13,6 +13,7 @@ from sandbox.files import Files
 from sandbox.hardening import work_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
+from sandbox.neighbour import Neighbour
 from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
 
@@ -23,11 +24,14 @@ KEPT = 256 << 20
 class Box:
     """One open sandbox. The files of the run are at /workspace; all work is done by uid 10001."""
 
-    def __init__(self, engine: Engine, identity: str) -> None:
+    def __init__(
+        self, engine: Engine, identity: str, environment: Mapping[str, str] = NOTHING
+    ) -> None:
         self.id = identity
         self.channel = ExecChannel(engine, identity)
         self.files = Files(self.channel)
         self._engine = engine
+        self._environment = environment
 
     def stream(
         self,
@@ -46,7 +50,7 @@ class Box:
         in the order of arrival, up to `KEPT`; where more came, its last line says so.
         """
         items = self.channel.start(
-            command, stdin=stdin, cwd=cwd, env=env, seconds=seconds, reap=reap
+            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
         )
         with contextlib.closing(items):
             yield from lines(items if keep is None else _kept(items, keep))
@@ -64,10 +68,14 @@ class Box:
     ) -> Completed:
         """Run a command to its end; of each stream the first `limit` bytes are returned."""
         items = self.channel.start(
-            command, stdin=stdin, cwd=cwd, env=env, seconds=seconds, reap=reap
+            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
         )
         with contextlib.closing(items):
             return _completed(items, limit)
+
+    def _seen(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        """The variables of one command: what neighbours gave, then its own."""
+        return {**self._environment, **env}
 
     def snapshot(self, previous: str, pack: Path, cap: int = snapshot.PACK_CAP) -> Snapshot:
         """Record the files of /workspace, see `snapshot.take`."""
@@ -101,19 +109,20 @@ def open_box(
     *,
     run: str,
     purpose: Literal["work", "proof"],
+    neighbours: Sequence[Neighbour] = (),
 ) -> Iterator[Box]:
     """Open a sandbox on a prepared image and remove it at the end, whatever happens.
 
-    Raises ImageError when the image is missing or cannot be started.
+    `neighbours` join it before its first command. Raises ImageError when the image is missing or
+    cannot be started, SandboxError when a neighbour does not come up.
     """
-    flags = work_flags(
-        image,
-        limits,
-        toolbox=toolbox.volume(engine),
-        labels=container.labels(engine, limits, run, purpose),
-    )
-    with container.running(engine, flags) as identity:
-        yield Box(engine, identity)
+    labels = container.labels(engine, limits, run, purpose)
+    flags = work_flags(image, limits, toolbox=toolbox.volume(engine), labels=labels)
+    with container.running(engine, flags) as identity, contextlib.ExitStack() as beside:
+        environment: dict[str, str] = {}
+        for neighbour in neighbours:
+            environment |= beside.enter_context(neighbour.join(engine, identity, labels))
+        yield Box(engine, identity, environment)
 
 
 def _kept(items: Iterator[Chunk | Exit], keep: BinaryIO) -> Iterator[Chunk | Exit]:

@@ -32,9 +32,15 @@ def running(engine: Engine, flags: Mapping[str, Any]) -> Iterator[str]:
     # Named beforehand: when Ctrl-C comes during the request, the id is never known.
     name = f"orchestrator-{secrets.token_hex(8)}"
     try:
-        yield _start(api, name, flags)
+        yield _start(api, name, _with_runtime(flags, engine.runtime))
     finally:
         remove(api, name)
+
+
+def _with_runtime(flags: Mapping[str, Any], runtime: str) -> Mapping[str, Any]:
+    if not runtime:
+        return flags
+    return {**flags, "HostConfig": {**flags["HostConfig"], "Runtime": runtime}}
 
 
 def _start(api: APIClient, name: str, flags: Mapping[str, Any]) -> str:

@@ -25,6 +25,8 @@ class Engine:
     version: str
     architecture: str
     """In Docker's words: `amd64`, `arm64`."""
+    runtime: str = ""
+    """The OCI runtime of every container we start, such as `runsc`; empty: the engine's default."""
 
     def close(self) -> None:
         """Close the connections to the engine."""
@@ -46,7 +48,7 @@ class Engine:
         }
 
 
-def connect() -> Engine:
+def connect(runtime: str = "") -> Engine:
     """Connect as the `docker` command would: DOCKER_HOST, else its context, else the socket.
 
     Raises EngineError when nothing answers there, or something too old or not for Linux containers.
@@ -59,7 +61,7 @@ def connect() -> Engine:
     if objection := _objection(said["ApiVersion"], said["Version"], said["Os"]):
         client.close()
         raise EngineError(objection)
-    return Engine(client, said["Version"], said["Arch"])
+    return Engine(client, said["Version"], said["Arch"], runtime)
 
 
 def _objection(api: str, version: str, system: str) -> str | None:

@@ -31,6 +31,8 @@ class Exit:
     timed_out: bool = False
     size: int = 0
     """Bytes the command printed in all, of which the lines may show fewer."""
+    out_of_memory: bool = False
+    """True when the kernel killed a process of the sandbox for memory while this one ran."""
 
     @property
     def ok(self) -> bool:
