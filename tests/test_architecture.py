@@ -36,10 +36,12 @@ MAY_IMPORT = {
 
 DOORS = {
     "anthropic": r"orchestrator/models/anthropic\.py",
+    "asyncio": r"sandbox/gateway/.*",
     "click": r"orchestrator/cli/.*",
     "detect_secrets": r"orchestrator/guardrails/.*",
     "docker": r"sandbox/[^/]*",
     "git": r"orchestrator/repository\.py",
+    "h11": r"sandbox/gateway/http\.py",
     "openai": r"orchestrator/models/(openai|chat|openai_client)\.py",
     "platformdirs": r"orchestrator/cli/.*",
     "pexpect": r"sandbox/terminal\.py",
