@@ -242,7 +242,7 @@ def test_commands_in_the_documentation_exist():
 def test_importing_does_nothing():
     """At the top of a module stand definitions; a call there only builds a value."""
     allowed = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
-    allowed |= ast.Assign | ast.AnnAssign | ast.If
+    allowed |= ast.AsyncFunctionDef | ast.Assign | ast.AnnAssign | ast.If
     for path, tree in sources().items():
         if INSIDE.fullmatch(path):
             continue

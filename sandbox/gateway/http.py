@@ -8,7 +8,7 @@ ends the connection.
 import asyncio
 import contextlib
 import http
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 
 import h11
@@ -72,6 +72,11 @@ class Connection:
         """Whether the answer to the current request has begun."""
         return self._h11.our_state not in (h11.IDLE, h11.SEND_RESPONSE)
 
+    @property
+    def within(self) -> bool:
+        """Whether the answer has begun and not ended."""
+        return self._h11.our_state is h11.SEND_BODY
+
     async def next(self) -> Request | None:
         """The next request; None when there is none any more.
 
@@ -106,16 +111,11 @@ class Connection:
         self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes = b""
     ) -> None:
         """A whole answer at once."""
-        sized = (*headers, ("content-length", str(len(body))))
-        await self.begin(status, sized)
-        if body:
-            await self.send(body)
-        await self.end()
+        await self._send(*_whole(status, headers, body))
 
     async def begin(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
         """The head of an answer; without a content-length its body goes out in chunks."""
-        reason = http.HTTPStatus(status).phrase if status in _KNOWN else ""
-        await self._send(h11.Response(status_code=status, headers=list(headers), reason=reason))
+        await self._send(_head(status, headers))
 
     async def send(self, data: bytes) -> None:
         """A piece of an answer's body, out at once; waits while the client does not read."""
@@ -124,6 +124,33 @@ class Connection:
     async def end(self) -> None:
         """The end of an answer."""
         await self._send(h11.EndOfMessage())
+
+    def last_answer(
+        self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes = b""
+    ) -> None:
+        """As `respond`, without waiting: for a task that is about to end."""
+        self._put(*_whole(status, headers, body))
+
+    def last(self, data: bytes) -> None:
+        """A last piece and the end of an answer, without waiting."""
+        self._put(h11.Data(data=data), h11.EndOfMessage())
+
+    async def watched(self, work: Coroutine[None, None, None]) -> None:
+        """Carry out `work`, and cancel it when the client closes its side: nobody waits any more.
+
+        What comes meanwhile, a next request, is kept up to a cap, and then not read.
+        """
+        watcher = asyncio.ensure_future(self._left())
+        worker = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait((watcher, worker), return_when=asyncio.FIRST_COMPLETED)
+            if not worker.done():
+                raise GoneError("the client went away before the answer was whole")
+        finally:
+            watcher.cancel()
+            worker.cancel()
+            await asyncio.wait((watcher, worker))
+        worker.result()
 
     async def tunnel(self) -> bytes:
         """Accept a CONNECT; from now on `reader` and `writer` are raw.
@@ -134,11 +161,8 @@ class Connection:
         early, _ = self._h11.trailing_data
         return early
 
-    async def left(self) -> None:
-        """Return when the client closes its side: nobody waits for the answer any more.
-
-        What comes meanwhile, a next request, is kept up to a cap, and then not read.
-        """
+    async def _left(self) -> None:
+        """Return when the client closes its side."""
         kept = 0
         while kept < HEAD_CAP:
             data = await self._read()
@@ -181,15 +205,32 @@ class Connection:
         self._ended = self._ended or not data
         return data
 
-    async def _send(self, event: h11.Event) -> None:
+    async def _send(self, *events: h11.Event) -> None:
+        self._put(*events)
         try:
-            self.writer.write(self._h11.send(event) or b"")
             await self.writer.drain()
         except OSError as error:
             raise GoneError(str(error)) from None
 
+    def _put(self, *events: h11.Event) -> None:
+        self.writer.write(b"".join(self._h11.send(event) or b"" for event in events))
+
 
 _KNOWN = frozenset(status.value for status in http.HTTPStatus)
+
+
+def _whole(
+    status: int, headers: Iterable[tuple[str, str]], body: bytes
+) -> tuple[h11.Response, h11.Data, h11.EndOfMessage]:
+    known = ((name, value) for name, value in headers if name != "content-length")
+    head = _head(status, [*known, ("content-length", str(len(body)))])
+    return head, h11.Data(data=body), h11.EndOfMessage()
+
+
+def _head(status: int, headers: Iterable[tuple[str, str]]) -> h11.Response:
+    reason = http.HTTPStatus(status).phrase if status in _KNOWN else ""
+    raw = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers]
+    return h11.Response(status_code=status, headers=raw, reason=reason)
 
 
 def _request(event: h11.Request) -> Request:

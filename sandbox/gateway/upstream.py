@@ -6,20 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sandbox.gateway.http import Headers
-from sandbox.gateway.routes import Route
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One request to a model as it leaves: checked, stripped of what is the sandbox's, no key."""
-
-    route: Route
-    method: str
-    path: str
-    """As the sandbox named it, e.g. `/v1/messages`."""
-    query: str
-    headers: Headers
-    body: bytes
+from sandbox.gateway.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +15,18 @@ class Reply:
 
     status: int
     headers: Headers
+    """Names in lower case; none about the connection or the length."""
     pieces: AsyncIterator[bytes]
     """The body as it comes, unpacked."""
 
 
 class UpstreamError(Exception):
     """No answer came, or it broke off; the message is one sentence without secrets."""
+
+    def __init__(self, message: str, *, sent: bool) -> None:
+        super().__init__(message)
+        self.sent = sent
+        """Whether the question may have arrived, and so may cost money."""
 
 
 class Upstream(Protocol):

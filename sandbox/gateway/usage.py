@@ -20,3 +20,6 @@ class Usage:
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
         )
+
+
+NOTHING = Usage(0, 0)

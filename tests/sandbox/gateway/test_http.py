@@ -1,3 +1,4 @@
+import asyncio
 import json
 import threading
 
@@ -36,8 +37,11 @@ class Stalled(Echo):
         self.entered = threading.Event()
 
     async def serve(self, request, connection):
+        await connection.watched(self.stall())
+
+    async def stall(self):
         self.entered.set()
-        await connection.left()
+        await asyncio.Event().wait()
 
 
 HOST = b"Host: gateway\r\n"
