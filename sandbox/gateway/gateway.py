@@ -12,7 +12,7 @@ from sandbox.errors import GatewayError
 from sandbox.gateway.door import Door
 from sandbox.gateway.http import Connection, GoneError, RefusedError, Request
 
-CONNECTIONS = 128
+CONNECTIONS = 256
 """How many connections are served at once; more are closed at once."""
 CLOSE_SECONDS = 5.0
 NO_RETRY = ("x-should-retry", "false")
