@@ -38,7 +38,7 @@ DOORS = {
     "anthropic": r"orchestrator/models/anthropic\.py",
     "click": r"orchestrator/cli/.*",
     "detect_secrets": r"orchestrator/guardrails/.*",
-    "docker": r"sandbox/[^/]*",
+    "docker": r"sandbox/[^/]*|sandbox/gateway/(relay|link)\.py",
     "git": r"orchestrator/repository\.py",
     "openai": r"orchestrator/models/(openai|chat|openai_client)\.py",
     "platformdirs": r"orchestrator/cli/.*",
