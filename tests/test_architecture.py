@@ -39,7 +39,7 @@ DOORS = {
     "asyncio": r"sandbox/gateway/.*",
     "click": r"orchestrator/cli/.*",
     "detect_secrets": r"orchestrator/guardrails/.*",
-    "docker": r"sandbox/[^/]*",
+    "docker": r"sandbox/[^/]*|sandbox/gateway/(relay|link)\.py",
     "git": r"orchestrator/repository\.py",
     "h11": r"sandbox/gateway/http\.py",
     "openai": r"orchestrator/models/(openai|chat|openai_client)\.py",
