@@ -3,13 +3,13 @@
 import json
 import secrets
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import pytest
 
 from orchestrator.pricing import cost
-from sandbox import Box, Limits, open_box, prepare
+from sandbox import Box, Completed, Limits, open_box, prepare
 from sandbox.gateway.budget import Budget, Ledger
 from sandbox.gateway.gateway import open_gateway
 from sandbox.gateway.models import Models
@@ -56,38 +56,44 @@ class Worked:
 
     box: Box
     key: str
-    said: bytes
+    done: Completed
     models: Models
     asked: list[Request]
 
 
 @pytest.fixture(scope="module")
-def worked(engine, source):
-    """Claude Code did the task in a box that is still open."""
-    image = prepare(engine, claude.image(engine), source).image
+def image(engine, source):
+    return prepare(engine, claude.image(engine), source).image
+
+
+@contextmanager
+def working(engine, image, scenario, budget):
+    """Claude Code did what it was asked in a box that is still open."""
     key, token = (f"{kind}-{secrets.token_hex(24)}" for kind in ("sk-ant-api03", "run"))
+    reached = {"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{PORT}", "ANTHROPIC_API_KEY": token}
     with ExitStack() as stack:
-        api = stack.enter_context(play(TASK))
+        api = stack.enter_context(play(scenario))
         route = Route("anthropic", api.url, key, ("claude-*",))
-        models = Models([route], token, Provider(), Ledger(Budget(requests=20), cost))
+        models = Models([route], token, Provider(), Ledger(budget, cost))
         gateway = stack.enter_context(open_gateway(models))
-        reached = {"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{PORT}", "ANTHROPIC_API_KEY": token}
         relay = Relay(gateway.accept, reached)
         opened = open_box(engine, image, Limits(), run="test", purpose="work", neighbours=[relay])
         box = stack.enter_context(opened)
-        done = box.run(
-            [*COMMAND, "--session-id", str(uuid.uuid4())],
-            stdin=b"add is wrong; mend it",
-            env=QUIET,
-            seconds=60,
-        )
-        assert done.exit.ok, done.stdout[-2000:] + done.stderr[-2000:]
+        command = [*COMMAND, "--session-id", str(uuid.uuid4())]
+        done = box.run(command, stdin=b"add is wrong; mend it", env=QUIET, seconds=60)
         assert gateway.faults == []
-        yield Worked(box, key, done.stdout + done.stderr, models, api.asked)
+        yield Worked(box, key, done, models, api.asked)
+
+
+@pytest.fixture(scope="module")
+def worked(engine, image):
+    with working(engine, image, TASK, Budget(requests=20)) as worked:
+        yield worked
 
 
 def test_the_task_is_done_through_the_gateway(worked):
-    result = json.loads(worked.said.splitlines()[-1])
+    assert worked.done.exit.ok, worked.done.stderr
+    result = result_of(worked)
     assert (result["subtype"], result["is_error"], result["result"]) == (
         "success",
         False,
@@ -111,7 +117,7 @@ def test_the_key_is_in_no_file_that_can_have_been_written(worked):
 
 
 def test_the_key_is_not_in_what_was_printed(worked):
-    assert worked.key.encode() not in worked.said
+    assert worked.key.encode() not in worked.done.stdout + worked.done.stderr
 
 
 def test_the_key_is_in_nothing_that_the_engine_tells(engine, worked):
@@ -124,6 +130,22 @@ def test_the_key_is_in_nothing_that_the_engine_tells(engine, worked):
     assert len(beside) >= 2  # the sandbox and its relay
     assert "sleep" in told
     assert worked.key not in told
+
+
+@pytest.mark.parametrize("budget", [Budget(requests=1), Budget(output_tokens=30)])
+def test_claude_stops_at_once_when_a_budget_is_spent(engine, image, budget):
+    steps = Scenario((*TASK.steps[:1], Step("a long answer " * 200)), side_answers=True)
+    steps = steps if budget.output_tokens else Scenario(steps.steps[:1], side_answers=True)
+    with working(engine, image, steps, budget) as worked:
+        result = result_of(worked)
+    assert (worked.done.exit.ok, result["is_error"]) == (False, True)
+    assert "The run's budget of" in result["result"]
+    assert worked.done.exit.seconds < 15
+
+
+def result_of(worked):
+    """The last event that Claude Code printed."""
+    return json.loads(worked.done.stdout.splitlines()[-1])
 
 
 def find(box: Box, text: str) -> list[str]:
