@@ -1,8 +1,12 @@
 """Requests to models through the gateway, against played APIs."""
 
+import socket
+import ssl
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+import trustme
 
 from sandbox.gateway.budget import Used
 from sandbox.gateway.routes import Route
@@ -180,3 +184,35 @@ def test_closing_the_gateway_ends_a_stream_by_name(make_asker):
     assert b"message_start" in first
     assert b"event: error" in rest
     assert b"The gateway was closed" in rest
+
+
+def test_a_redirection_is_not_followed_with_the_key(make_asker):
+    with play() as elsewhere:
+        there = {"location": elsewhere.url + "/v1/messages"}
+        with play(Step(fault=Fault(status=302, instead="html", headers=there))) as api:
+            asker = make_asker(*routes(api))
+            assert asker.ask().status == 302
+    assert elsewhere.requests == []
+    assert asker.models.used() == Used(requests=1)
+
+
+def test_a_provider_that_cannot_prove_its_name_gets_nothing(make_asker):
+    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(secure)
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as pool:
+        port = server.getsockname()[1]
+        arrived = pool.submit(shaken, secure, server)
+        answer = make_asker(replace(ANTHROPIC, base_url=f"https://127.0.0.1:{port}")).ask()
+        assert "does not answer: ConnectError" in answer.json["error"]["message"]
+        assert isinstance(arrived.result(10), ssl.SSLError)
+
+
+def shaken(secure, server):
+    """What came of a handshake, or its failure."""
+    plain, _ = server.accept()
+    try:
+        with secure.wrap_socket(plain, server_side=True) as sock:
+            return sock.recv(9)
+    except ssl.SSLError as error:
+        plain.close()
+        return error
