@@ -76,6 +76,27 @@ def test_a_server_that_wants_no_key_gets_none(make_asker):
     assert asker.answered[0].model == "ollama:qwen9"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"{", b"[1]", b"\xff", b'{"model": 1}', b'{"model": "claude-x", "model": "m"}'),
+        b'{"model": "claude-x", "tools": [], "messages": ' + b"[" * 5000 + b"]" * 5000 + b"}",
+        b'{"model": "claude-x", "tools": [{}, 1]}',
+    ],
+)
+def test_a_body_that_is_no_question_is_refused(make_asker, body):
+    assert make_asker(ANTHROPIC).ask(body).status == 400
+
+
+def test_a_packed_body_is_refused(make_asker):
+    headers = {"x-api-key": TOKEN, "content-encoding": "gzip"}
+    assert make_asker(ANTHROPIC).ask(headers=headers).status == 415
+
+
+def test_a_query_that_no_client_sends_is_refused(make_asker):
+    assert make_asker(ANTHROPIC).ask(path="/v1/messages?a=%0d%0a&b=#/../x").status == 400
+
+
 def test_of_two_servers_of_one_api_the_first_that_has_the_model_answers(make_asker):
     with play() as other, play(Step("hi")) as api:
         one = Route("openai", other.url + "/v1", KEY, ("gpt-*",))
