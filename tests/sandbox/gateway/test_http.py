@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.errors import GatewayError
+from sandbox.gateway import gateway as gateway_module
 from sandbox.gateway.gateway import open_gateway
 from tests.sandbox.gateway.conftest import Client
 
@@ -174,6 +175,20 @@ def test_a_closed_gateway_accepts_nothing_and_says_so(connect):
         assert gateway.lost() is None
     with pytest.raises(GatewayError, match="The gateway is closed"):
         connect(gateway)
+
+
+def test_only_so_many_connections_are_held(connect, monkeypatch):
+    monkeypatch.setattr(gateway_module, "CONNECTIONS", 1)
+    door = Stalled()
+    with open_gateway(door) as gateway:
+        connect(gateway).sock.sendall(post(b"/echo", b""))
+        assert door.entered.wait(10)
+        assert connect(gateway).rest() == b""
+
+
+def test_a_body_that_is_announced_too_large_is_not_asked_for(open_client):
+    head = post(b"/echo", b"", b"Expect: 100-continue").replace(b"Length: 0", b"Length: 1001")
+    assert status(open_client(Echo()).ask(head)) == 413
 
 
 PIECES = [

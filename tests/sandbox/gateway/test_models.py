@@ -153,8 +153,8 @@ def test_a_client_that_leaves_ends_the_request_upstream(make_asker):
         asker = make_asker(*routes(api))
         response = asker.begin({**HELLO, "stream": True})
         response.read1()
-        response.close()
-        asker.gateway.close()
+        asker.hang_up()
+        assert asker.answered.came.wait(10)
     assert [one.estimated for one in asker.answered] == [True]
 
 
