@@ -25,6 +25,15 @@ APIS = {
 every_api = pytest.mark.parametrize("path", APIS)
 
 
+STREAMED = {**HELLO, "stream": True}
+
+
+def read_until(text, response):
+    seen = b""
+    while text not in seen:
+        seen += response.read1()
+
+
 def routes(api):
     return (
         replace(ANTHROPIC, base_url=api.url),
@@ -142,17 +151,13 @@ def test_without_the_token_nothing_is_served(make_asker, header):
 def test_a_streamed_answer_is_passed_on_as_it_comes(make_asker):
     fault = Fault(after=3, then="stall")
     with play(Step("hello", fault=fault)) as api:
-        response = make_asker(*routes(api)).begin({**HELLO, "stream": True})
-        seen = b""
-        while b"content_block_delta" not in seen:
-            seen += response.read1()
+        read_until(b"content_block_delta", make_asker(*routes(api)).begin(STREAMED))
 
 
 def test_a_client_that_leaves_ends_the_request_upstream(make_asker):
     with play(Step("hello", fault=Fault(after=3, then="stall"))) as api:
         asker = make_asker(*routes(api))
-        response = asker.begin({**HELLO, "stream": True})
-        response.read1()
+        read_until(b"content_block_delta", asker.begin(STREAMED))  # nothing more is on its way
         asker.hang_up()
         assert asker.answered.came.wait(10)
     assert [one.estimated for one in asker.answered] == [True]
