@@ -118,6 +118,14 @@ def test_a_key_is_not_in_what_a_route_shows():
     assert KEY not in repr(ANTHROPIC)
 
 
+def test_web_tools_do_not_leave_and_the_rest_of_the_request_does(make_asker):
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    body = {**HELLO, "tools": [search, {"name": "Read", "input_schema": {}}], "temperature": 0.1}
+    with play(Step("hi")) as api:
+        make_asker(*routes(api)).ask(body)
+    assert api.asked[0].body == {**body, "tools": body["tools"][1:]}
+
+
 def test_the_query_goes_along(make_asker):
     with play(Step("hi")) as api:
         make_asker(*routes(api)).ask(path="/v1/messages?beta=true")
