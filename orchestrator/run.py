@@ -89,6 +89,7 @@ def _tidy(engine: Engine, records: Records) -> None:
     sweep(engine)
     scratch.sweep(records.home / "packs")
     records.remove_unborn()
+    records.remove_passing()
 
 
 def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -> AnyEvent:

@@ -20,8 +20,6 @@ from sandbox.stock import old_images, present, remove
 from sandbox.sweep import orphans, sweep
 
 DAY = 86_400.0
-PASSING = ("proof.pack", "quarantine.git/incoming.pack")
-"""Files of a run that it removes itself when nobody kills it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +97,8 @@ def _of_home(records: Records, order: Order) -> Iterator[str]:
             yield from _mark(records, run, order)
     if not order.dry and records.remove_unborn():
         yield "remove folders of runs that never began"
+    for path in () if order.dry else records.remove_passing():
+        yield f"remove file {path}"
     yield from _unfinished_packs(records, order)
     yield from _packs(records, order)
 
@@ -124,8 +124,6 @@ def _mark(records: Records, run: Record, order: Order) -> Iterator[str]:
     if order.dry:
         return
     with records.hold(run.id) as held:
-        for name in PASSING:
-            (held.folder.path / name).unlink(missing_ok=True)
         tip = tree = ""
         if held.folder.quarantine.exists():
             quarantine = Quarantine.open(held.folder.quarantine)
