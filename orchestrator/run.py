@@ -28,7 +28,7 @@ from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.workers import hire
-from sandbox import Engine, Line, Source, connect, open_box, prepare
+from sandbox import Engine, Line, Source, connect, open_box, prepare, scratch
 from sandbox.box import Box
 from sandbox.images import BASE_IMAGE
 from sandbox.sweep import sweep
@@ -66,7 +66,7 @@ def run(
         ) as held,
         Journal(held.folder.journal) as journal,
     ):
-        sweep(engine)
+        _tidy(engine, records)
         attempt = Attempt(held, journal, watch)
         attempt.tell(_started(attempt, task, repository, base))
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
@@ -82,6 +82,14 @@ def run(
             _prove(attempt, engine, task, changes)
         _deliver(attempt, repository, changes)
         return attempt.finish(time.monotonic() - started)
+
+
+def _tidy(engine: Engine, records: Records) -> None:
+    """Remove what runs left that were killed, here and on the engine."""
+    sweep(engine)
+    scratch.sweep(records.home / "packs")
+    records.remove_unborn()
+    records.remove_passing()
 
 
 def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -> AnyEvent:

@@ -15,6 +15,9 @@ from sandbox.engine import Engine
 from sandbox.errors import ImageError, SandboxError
 from sandbox.limits import Limits
 
+NAME = "name"
+"""The label that repeats a container's name: only the container itself can have both."""
+
 
 def labels(engine: Engine, limits: Limits, run: str, purpose: str) -> dict[str, str]:
     """Whose container this is and until when: what `sweep` decides by after a crash."""
@@ -32,7 +35,7 @@ def running(engine: Engine, flags: Mapping[str, Any]) -> Iterator[str]:
     # Named beforehand: when Ctrl-C comes during the request, the id is never known.
     name = f"orchestrator-{secrets.token_hex(8)}"
     try:
-        yield _start(api, name, _with_runtime(flags, engine.runtime))
+        yield _start(api, name, _named(_with_runtime(flags, engine.runtime), name))
     finally:
         remove(api, name)
 
@@ -41,6 +44,16 @@ def _with_runtime(flags: Mapping[str, Any], runtime: str) -> Mapping[str, Any]:
     if not runtime:
         return flags
     return {**flags, "HostConfig": {**flags["HostConfig"], "Runtime": runtime}}
+
+
+def _named(flags: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """With its name among its labels, if it has any.
+
+    An image made of a container inherits them all: what runs from that must not be taken for ours.
+    """
+    if not flags.get("Labels"):
+        return flags
+    return {**flags, "Labels": {**flags["Labels"], NAME: name}}
 
 
 def _start(api: APIClient, name: str, flags: Mapping[str, Any]) -> str:
