@@ -10,6 +10,7 @@ from orchestrator.changes import Changes
 from orchestrator.delivery import publish, require_room
 from orchestrator.events import (
     AnyEvent,
+    Crashed,
     FilesTouched,
     Judged,
     Output,
@@ -24,12 +25,14 @@ from orchestrator.outcome import Verdict, worst
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.record import Record
 from orchestrator.records import Records
+from orchestrator.recovery import Recovery
 from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.workers import hire
 from sandbox import Engine, Line, Source, connect, open_box, prepare, scratch
 from sandbox.box import Box
+from sandbox.errors import SandboxLostError
 from sandbox.images import BASE_IMAGE
 from sandbox.sweep import sweep
 
@@ -75,8 +78,9 @@ def run(
             _prepare(attempt, engine, task, Source(base.commit, base.tree, pack))
             _prove_base(attempt, engine, task, base)
             with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
-                _work(attempt, task, model, box, changes)
-                _close_the_record(attempt, box, changes)
+                recovery = Recovery(changes)
+                _work(attempt, task, model, box, recovery)
+                _close_the_record(attempt, box, recovery)
         _judge(attempt, changes)
         with attempt.gathering():
             _prove(attempt, engine, task, changes)
@@ -137,7 +141,7 @@ def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> Non
             attempt.tell(Warned(text=_MISSING.format(check.command)))
 
 
-def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: Changes) -> None:
+def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, recovery: Recovery) -> None:
     artifacts = attempt.held.folder.artifacts
     artifacts.mkdir(exist_ok=True)
     worker = hire(task, model, artifacts)
@@ -148,15 +152,19 @@ def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: 
             for event in events:
                 attempt.tell(event)
                 if isinstance(event, FilesTouched):
-                    attempt.tell_all(changes.record(box, _note(attempt, event)))
+                    attempt.tell_all(recovery.record(box, _note(attempt, event)))
+                elif isinstance(event, Crashed):
+                    attempt.tell_all(recovery.reopen(box, SandboxLostError(event.reason)))
     except KeyboardInterrupt:
         attempt.facts = replace(attempt.facts, cancelled=True)
 
 
-def _close_the_record(attempt: Attempt, box: Box, changes: Changes) -> None:
+def _close_the_record(attempt: Attempt, box: Box, recovery: Recovery) -> None:
     """Stop all that still runs in the box, record what it left, and prove the record complete."""
+    changes = recovery.changes
+    attempt.tell_all(recovery.check(box))
     box.sweep()
-    attempt.tell_all(changes.record(box, _note(attempt, attempt.last_touch())))
+    attempt.tell_all(recovery.record(box, _note(attempt, attempt.last_touch())))
     if changes.ignored and changes.ignored.paths:
         attempt.tell(changes.ignored)
     attempt.facts = replace(

@@ -22,7 +22,7 @@ LAYERS = (
     | {"settings", "record", "evidence", "reason", "screen", "foreign"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"},
     {"worker", "workers", "agent", "command", "tools", "check"},
-    {"run", "attempt", "changes", "verify", "delivery"},
+    {"run", "attempt", "changes", "recovery", "verify", "delivery"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""
