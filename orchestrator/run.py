@@ -1,7 +1,8 @@
 """Carrying out a task, from a base commit to a judged branch."""
 
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from orchestrator import settings
@@ -20,7 +21,9 @@ from orchestrator.events import (
     Warned,
 )
 from orchestrator.journal import Journal
+from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.model import Model
+from orchestrator.models.retry import Patience
 from orchestrator.outcome import Verdict, worst
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.record import Record
@@ -33,6 +36,7 @@ from orchestrator.workers import hire
 from sandbox import Engine, Line, Source, connect, open_box, prepare, scratch
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
+from sandbox.gateway.cassette import size
 from sandbox.images import BASE_IMAGE
 from sandbox.sweep import sweep
 
@@ -46,10 +50,16 @@ _MISSING = (
 
 
 def run(
-    task: Task, repository: Repository, records: Records, model: Model | None, watch: Watch
+    task: Task,
+    repository: Repository,
+    records: Records,
+    model: Model | None,
+    watch: Watch,
+    traffic: Traffic = DIRECT,
 ) -> Record:
     """Carry out a task and return its finished record; `watch` is told every event.
 
+    `traffic` is what the model was connected through, when that records or replays.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
@@ -79,7 +89,8 @@ def run(
             _prove_base(attempt, engine, task, base)
             with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
                 recovery = Recovery(changes)
-                _work(attempt, task, model, box, recovery)
+                with _kept(attempt, traffic):
+                    _work(attempt, task, model, box, recovery, traffic.patience)
                 _close_the_record(attempt, box, recovery)
         _judge(attempt, changes)
         with attempt.gathering():
@@ -141,10 +152,30 @@ def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> Non
             attempt.tell(Warned(text=_MISSING.format(check.command)))
 
 
-def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, recovery: Recovery) -> None:
+@contextmanager
+def _kept(attempt: Attempt, traffic: Traffic) -> Iterator[None]:
+    """Keep what is said to the model and by it; what there is to say about that, at the end."""
+    folder = attempt.held.folder.cassette
+    traffic.begin(folder, attempt.held.record.task.model)
+    try:
+        yield
+    finally:
+        if said := traffic.end():
+            attempt.tell(Warned(text=said))
+        attempt.held.update(recorded=size(folder))
+
+
+def _work(
+    attempt: Attempt,
+    task: Task,
+    model: Model | None,
+    box: Box,
+    recovery: Recovery,
+    patience: Patience,
+) -> None:
     artifacts = attempt.held.folder.artifacts
     artifacts.mkdir(exist_ok=True)
-    worker = hire(task, model, artifacts)
+    worker = hire(task, model, artifacts, patience)
     # From here on, what is in the box is on record only once a full look at it says so.
     attempt.facts = replace(attempt.facts, rehash_equal=None)
     try:

@@ -42,5 +42,7 @@ class Task:
     setup: tuple[str, ...] = ()
     setup_network: bool = False
     checks: tuple[str, ...] = ()
+    replay: str = ""
+    """A folder of recorded model traffic that answers in the model's place."""
     limits: Limits = field(default_factory=Limits)
     box: BoxLimits = field(default_factory=BoxLimits)
