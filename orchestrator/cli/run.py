@@ -94,7 +94,7 @@ def command(
     _tell_dirty(repository.dirty_paths())
     record = carry_out(planned, repository, quiet)
     _tell(record, as_json)
-    return record.outcome.exit_code if record.outcome else 1
+    return 1 if record.exit_code is None else record.exit_code
 
 
 def open_repository(where: str) -> Repository:
