@@ -57,7 +57,7 @@ def run(
     policy = settings.read(repository.read(base.commit, settings.FILE)).guardrails
     pack = repository.pack(base, records.home / "packs")
     with (
-        closing(connect()) as engine,
+        closing(connect(task.runtime)) as engine,
         records.begin(
             task,
             repository=repository.name,

@@ -35,14 +35,17 @@ class Engine:
 def connect(runtime: str = "") -> Engine:
     """Connect as the `docker` command would: DOCKER_HOST, else its context, else the socket.
 
-    Raises EngineError when nothing answers there, or something too old or not for Linux containers.
+    Raises EngineError when nothing answers there, or something too old or not for Linux containers,
+    or that does not have the `runtime`.
     """
     try:
         client = docker.from_env(version="auto")
         said = client.version()
+        objection = _objection(said["ApiVersion"], said["Version"], said["Os"])
+        objection = objection or (_unknown(client, runtime) if runtime else None)
     except (DockerException, OSError) as error:
         raise EngineError(_advice(error)) from error
-    if objection := _objection(said["ApiVersion"], said["Version"], said["Os"]):
+    if objection:
         client.close()
         raise EngineError(objection)
     return Engine(client, said["Version"], said["Arch"], runtime)
@@ -54,6 +57,17 @@ def _objection(api: str, version: str, system: str) -> str | None:
     if system != "linux":
         return f"The Docker Engine runs {system} containers: switch it to Linux containers."
     return None
+
+
+def _unknown(client: docker.DockerClient, runtime: str) -> str | None:
+    known = sorted(client.info().get("Runtimes") or ())
+    # A shim of containerd's need not be registered since Docker Engine 23; the engine will tell.
+    if runtime in known or runtime.startswith("io.containerd."):
+        return None
+    return (
+        f"The Docker Engine has no runtime {runtime!r}, only {', '.join(known)}: name one of them, "
+        "or add it under `runtimes` in the engine's daemon.json and reload the engine."
+    )
 
 
 def _advice(error: BaseException) -> str:

@@ -45,6 +45,7 @@ class WithCommand(click.Command):
 @click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file.")
 @click.option("--base", default="HEAD", help="Start from this branch, tag or commit.")
 @click.option("--image", help="Work in this image instead of ours.")
+@click.option("--runtime", metavar="NAME", help="Start containers by this runtime of the engine.")
 @click.option("--setup", multiple=True, metavar="CMD", help="Prepare the image with CMD.")
 @click.option(
     "--setup-network/--no-setup-network",
