@@ -1,6 +1,8 @@
 """The Docker Engine: the one that answers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import docker
 from docker.errors import DockerException
@@ -41,8 +43,7 @@ def connect(runtime: str = "") -> Engine:
     try:
         client = docker.from_env(version="auto")
         said = client.version()
-        objection = _objection(said["ApiVersion"], said["Version"], said["Os"])
-        objection = objection or (_unknown(client, runtime) if runtime else None)
+        objection = _objection(said) or (_unknown(client, runtime) if runtime else None)
     except (DockerException, OSError) as error:
         raise EngineError(_advice(error)) from error
     if objection:
@@ -51,7 +52,15 @@ def connect(runtime: str = "") -> Engine:
     return Engine(client, said["Version"], said["Arch"], runtime)
 
 
-def _objection(api: str, version: str, system: str) -> str | None:
+def _objection(said: Mapping[str, Any]) -> str | None:
+    api, version, system = said["ApiVersion"], said["Version"], said["Os"]
+    if any("podman" in part["Name"].lower() for part in said.get("Components") or ()):
+        # Tried with 4.3.1: no bound on the number of files in a tmpfs, no labels and variables on
+        # an image made from a container, no volume filled without a start.
+        return (
+            f"Podman {version} answers there, whose imitation of the Docker API lacks what prepared"
+            " images need: set DOCKER_HOST to a Docker Engine, 20.10 or later."
+        )
     if tuple(int(part) for part in api.split(".")) < OLDEST_API:
         return f"Docker Engine {version} is too old: install 20.10 or later."
     if system != "linux":
