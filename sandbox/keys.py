@@ -23,8 +23,10 @@ NAMED = {
         for number, code in zip(range(6, 13), (17, 18, 19, 20, 21, 23, 24), strict=True)
     },
 }
-_CONTROL = {letter: bytes([ord(letter) - 96]) for letter in string.ascii_lowercase}
-_CONTROL |= {"@": b"\0", "[": b"\x1b", "\\": b"\x1c", "]": b"\x1d", "^": b"\x1e", "_": b"\x1f"}
+_CONTROL = {
+    **{letter: bytes([ord(letter) - 96]) for letter in string.ascii_lowercase},
+    **{"@": b"\0", "[": b"\x1b", "\\": b"\x1c", "]": b"\x1d", "^": b"\x1e", "_": b"\x1f"},
+}
 KNOWN = f"{', '.join((*NAMED, *CURSOR))}, ctrl- and a letter, alt- and a character"
 
 
