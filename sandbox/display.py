@@ -17,7 +17,7 @@ import pyte
 
 ABOVE = 200
 """Lines that are kept after they left the screen at its top."""
-UNSHOWN = 1 << 18
+UNSHOWN = 1 << 16
 """Bytes that wait to be drawn, at most; pyte draws about 1 MB a second."""
 MARKS = 8
 """Characters in one cell, accents included: a flood of accents would all go into the same cell."""
