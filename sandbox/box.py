@@ -19,6 +19,7 @@ from sandbox.lines import lines
 from sandbox.neighbour import Neighbour
 from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
+from sandbox.terminals import Terminals
 
 KEPT = 256 << 20
 """Bytes of a command's raw output that are kept, at most."""
@@ -61,6 +62,8 @@ class Box:
         self.id = opened.id
         self.channel = ExecChannel(self._engine, opened.id)
         self.files = Files(self.channel)
+        self.terminals = Terminals(self._engine, opened.id, opened.environment)
+        self._life.callback(self.terminals.leave)
         self.openings += 1
         self._environment = opened.environment
 

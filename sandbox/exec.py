@@ -76,7 +76,7 @@ class ExecChannel:
         reap: bool = True,
     ) -> Output:
         """Run a command, see `Channel.start`; the time limit holds even for a stopped reaper."""
-        if refusal := _refuse(command, env):
+        if refusal := refuse(command, env):
             yield Chunk("stderr", refusal)
             yield Exit(CANNOT_START, 0.0, size=len(refusal))
             return
@@ -237,7 +237,7 @@ class ExecChannel:
             ) from error
 
 
-def _refuse(command: Sequence[str], env: Mapping[str, str]) -> bytes:
+def refuse(command: Sequence[str], env: Mapping[str, str]) -> bytes:
     """Why these arguments cannot be given to a program; empty when they can."""
     texts = [*command, *(f"{name}={value}" for name, value in env.items())]
     try:

@@ -43,6 +43,7 @@ DOORS = {
     "openai": r"orchestrator/models/(openai|chat|openai_client)\.py",
     "platformdirs": r"orchestrator/cli/.*",
     "pexpect": r"sandbox/terminal\.py",
+    "pyte": r"sandbox/display\.py",
     "subprocess": r"orchestrator/git\.py|sandbox/inside/.*",
     "tree_sitter": r"splitters/syntax\.py",
     "unidiff": r"orchestrator/patch\.py",
