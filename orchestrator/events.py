@@ -50,6 +50,8 @@ class Prepared(Event, frozen=True):
     image: str
     cached: bool
     seconds: float
+    reused: bool = False
+    """Set-up did not run again: its inputs are those of an earlier commit."""
     left: tuple[str, ...] = ()
     """Untracked paths that set-up left in the tree; they are not the worker's."""
     restored: tuple[str, ...] = ()

@@ -149,6 +149,8 @@ def _beginning(event: StageStarted) -> str:
 
 def _prepared(event: Prepared, ink: Ink) -> list[str]:
     how = "was ready" if event.cached else f"prepared in {event.seconds:.1f} s"
+    if event.reused:
+        how += ", over the set-up of an earlier commit"
     shown = [f"image {event.image.removeprefix('sha256:')[:12]} {how}"]
     if event.left:
         shown.append(f"     set-up left: {named(event.left)}")

@@ -3,6 +3,7 @@
 import time
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
@@ -18,6 +19,8 @@ from orchestrator.events import (
     StageStarted,
     Warned,
 )
+from orchestrator.history import history
+from orchestrator.inputs import inputs
 from orchestrator.journal import Journal
 from orchestrator.models.model import Model
 from orchestrator.outcome import Verdict, worst
@@ -72,7 +75,7 @@ def run(
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
         changes = Changes.of(quarantine, policy, base)
         with attempt.gathering():
-            _prepare(attempt, engine, task, Source(base.commit, base.tree, pack))
+            _prepare(attempt, engine, task, _source(task, repository, base, pack))
             _prove_base(attempt, engine, task, base)
             with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
                 _work(attempt, task, model, box, changes)
@@ -95,6 +98,18 @@ def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -
     )
 
 
+def _source(task: Task, repository: Repository, base: Base, pack: Path) -> Source:
+    """What the sandbox is given of the repository."""
+    return Source(
+        base.commit,
+        base.tree,
+        pack,
+        lineage=str(repository.place.common_dir),
+        inputs=inputs(repository, base, task.setup, task.setup_inputs).digest,
+        history=history(repository, base, pack, task.history),
+    )
+
+
 def _prepare(attempt: Attempt, engine: Engine, task: Task, source: Source) -> None:
     def show(line: Line) -> None:
         attempt.tell(Output(stream=line.stream, text=line.text, stage="setup"))
@@ -112,6 +127,7 @@ def _prepare(attempt: Attempt, engine: Engine, task: Task, source: Source) -> No
         Prepared(
             image=prepared.image,
             cached=prepared.cached,
+            reused=prepared.reused,
             seconds=prepared.seconds,
             left=prepared.left,
             restored=prepared.restored,

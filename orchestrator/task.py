@@ -41,6 +41,10 @@ class Task:
     """Empty: the product's own base image."""
     setup: tuple[str, ...] = ()
     setup_network: bool = False
+    setup_inputs: tuple[str, ...] = ()
+    """Globs of further files that decide what set-up does."""
+    history: int | None = 50
+    """Generations of commits that the sandbox is given, the base counted; None: all."""
     checks: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     box: BoxLimits = field(default_factory=BoxLimits)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from sandbox.files import FileError
     from sandbox.images import BASE_IMAGE, Prepared, prepare
     from sandbox.limits import Limits
-    from sandbox.preparation import Source
     from sandbox.snapshot import Snapshot
+    from sandbox.source import Source
     from sandbox.stream import Completed, Exit, Line
 
 __all__ = [
@@ -45,7 +45,7 @@ _ROOMS = {
     "Line": "stream",
     "Prepared": "images",
     "Snapshot": "snapshot",
-    "Source": "preparation",
+    "Source": "source",
     "connect": "engine",
     "open_box": "box",
     "prepare": "images",

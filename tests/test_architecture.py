@@ -20,7 +20,8 @@ PACKAGES = ("orchestrator", "sandbox", "splitters", "containers")
 LAYERS = (
     {"errors", "events", "outcome", "task", "patch", "edit", "pricing", "git", "toml_file"}
     | {"settings", "record", "evidence", "reason", "screen", "foreign"},
-    {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"},
+    {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
+    | {"history", "inputs"},
     {"worker", "workers", "agent", "command", "tools", "check"},
     {"run", "attempt", "changes", "verify", "delivery"},
     {"cli", "render", "summary"},
