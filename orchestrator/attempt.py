@@ -2,7 +2,7 @@
 
 import errno
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ from orchestrator.events import (
 )
 from orchestrator.evidence import Evidence
 from orchestrator.journal import Journal
-from orchestrator.outcome import Facts, Outcome, judge_run
+from orchestrator.outcome import Condition, Facts, Outcome, judge_run
 from orchestrator.reason import Ending, reason
 from orchestrator.record import Record
 from orchestrator.records import Held
@@ -191,11 +191,19 @@ def _sentence(error: Exception) -> str:
     return f"The disk is full{where}: free some space and start the run again."
 
 
+_CONDITIONS: Mapping[str | None, Condition] = {
+    None: "lost",
+    "time": "time_up",
+    "disk": "disk_full",
+}
+"""What became of a sandbox, by the limit of its own at which it ended."""
+
+
 def _facts_of(error: Exception, known: Facts) -> Facts | None:
     """What an error says about the run; None when it is nobody's but the program's."""
     match error:
-        case SandboxLostError():
-            return replace(known, sandbox="lost")
+        case SandboxLostError(limit=limit):
+            return replace(known, sandbox=_CONDITIONS[limit])
         case DiskFullError():
             return replace(known, sandbox="disk_full")
         case QuarantineError() | CrossingError():

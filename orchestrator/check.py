@@ -12,6 +12,9 @@ TAIL_LINES = 100
 TAIL_WIDTH = 300
 """Characters of each of them."""
 
+_ORDERED = 'exec sh -c "$0" 2>&1'
+"""In one stream the output keeps its order; two are read as they come, each time in another one."""
+
 
 def check(
     box: Box, command: str, stage: Stage, *, seconds: float, reap: bool
@@ -22,7 +25,7 @@ def check(
     """
     yield StageStarted(stage=stage, command=command)
     tail: deque[str] = deque(maxlen=TAIL_LINES)
-    for item in box.stream(["sh", "-c", command], seconds=seconds, reap=reap):
+    for item in box.stream(["sh", "-c", _ORDERED, command], seconds=seconds, reap=reap):
         if isinstance(item, Line):
             tail.append(item.text[:TAIL_WIDTH])
             yield Output(stream=item.stream, text=item.text, stage=stage)

@@ -6,8 +6,6 @@ would undo the merge. Such a merge is checked for conflicts and left to one comm
 """
 
 import shlex
-import tempfile
-from pathlib import Path
 
 from orchestrator.errors import ConflictError, GitError, RepositoryError, UsageError
 from orchestrator.events import Delivered, Merged
@@ -15,6 +13,7 @@ from orchestrator.git import Git
 from orchestrator.patch import shown
 from orchestrator.quarantine import Note, Quarantine, one_line
 from orchestrator.repository import Repository
+from sandbox import scratch
 
 
 def branch_of(run: str) -> str:
@@ -45,8 +44,8 @@ def publish(
     _not_checked_out(repository, branch)
     if squash:
         tip = quarantine.squash(tip, squash)
-    with tempfile.TemporaryDirectory(prefix="orchestrator-") as scratch:
-        repository.import_pack(quarantine.pack(tip, quarantine.base, Path(scratch) / "pack"))
+    with scratch.folder() as place:
+        repository.import_pack(quarantine.pack(tip, quarantine.base, place / "pack"))
     repository.create_branch(branch, tip)
     return Delivered(branch=branch, commit=tip, squashed=squash is not None)
 

@@ -1,6 +1,5 @@
 """The base with its history, packed for a sandbox: so many generations back, or all of them."""
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from orchestrator.errors import GitError
 from orchestrator.git import Git
 from orchestrator.repository import Base, Repository
+from sandbox import scratch
 from sandbox.source import Alone, History, Known, Objects, end_of
 
 _AT_ONCE = 4
@@ -56,8 +56,8 @@ class Generations:
     def objects(self, known: Known | None) -> Iterator[Objects]:
         """All objects, or those a known ancestor lacks. Raises RepositoryError when some miss."""
         more = known is not None and self._covers(known)
-        with tempfile.TemporaryDirectory(prefix="orchestrator-") as scratch:
-            pack = Path(scratch) / "base.pack"
+        with scratch.folder() as place:
+            pack = place / "base.pack"
             self._write(pack, known.commit if known and more else None)
             yield Objects(pack, whole=not more)
 

@@ -101,6 +101,8 @@ class Record(Struct, frozen=True, kw_only=True):
     cost: float | None = None
     """US dollars; None where a price is unknown."""
     approvals: tuple[Approval, ...] = ()
+    recorded: int = 0
+    """Bytes of model traffic in its cassette."""
 
     @property
     def approved(self) -> bool:

@@ -1,7 +1,8 @@
 """Carrying out a task, from a base commit to a judged branch."""
 
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from orchestrator.changes import Changes
 from orchestrator.delivery import publish, require_room
 from orchestrator.events import (
     AnyEvent,
+    Crashed,
     FilesTouched,
     Judged,
     Output,
@@ -22,17 +24,22 @@ from orchestrator.events import (
 from orchestrator.history import history
 from orchestrator.inputs import inputs
 from orchestrator.journal import Journal
+from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.model import Model
+from orchestrator.models.retry import Patience
 from orchestrator.outcome import Verdict, worst
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.record import Record
 from orchestrator.records import Records
+from orchestrator.recovery import Recovery
 from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.workers import hire
-from sandbox import Engine, Line, Source, connect, open_box, prepare
+from sandbox import Engine, Line, Source, connect, open_box, prepare, scratch
 from sandbox.box import Box
+from sandbox.errors import SandboxLostError
+from sandbox.gateway.cassette import size
 from sandbox.images import BASE_IMAGE
 from sandbox.sweep import sweep
 
@@ -46,10 +53,16 @@ _MISSING = (
 
 
 def run(
-    task: Task, repository: Repository, records: Records, model: Model | None, watch: Watch
+    task: Task,
+    repository: Repository,
+    records: Records,
+    model: Model | None,
+    watch: Watch,
+    traffic: Traffic = DIRECT,
 ) -> Record:
     """Carry out a task and return its finished record; `watch` is told every event.
 
+    `traffic` is what the model was connected through, when that records or replays.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
@@ -69,7 +82,7 @@ def run(
         ) as held,
         Journal(held.folder.journal) as journal,
     ):
-        sweep(engine)
+        _tidy(engine, records)
         attempt = Attempt(held, journal, watch)
         attempt.tell(_started(attempt, task, repository, base))
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
@@ -78,13 +91,23 @@ def run(
             _prepare(attempt, engine, task, _source(task, repository, base, pack))
             _prove_base(attempt, engine, task, base)
             with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
-                _work(attempt, task, model, box, changes)
-                _close_the_record(attempt, box, changes)
+                recovery = Recovery(changes)
+                with _kept(attempt, traffic):
+                    _work(attempt, task, model, box, recovery, traffic.patience)
+                _close_the_record(attempt, box, recovery)
         _judge(attempt, changes)
         with attempt.gathering():
             _prove(attempt, engine, task, changes)
         _deliver(attempt, repository, changes)
         return attempt.finish(time.monotonic() - started)
+
+
+def _tidy(engine: Engine, records: Records) -> None:
+    """Remove what runs left that were killed, here and on the engine."""
+    sweep(engine)
+    scratch.sweep(records.home / "packs")
+    records.remove_unborn()
+    records.remove_passing()
 
 
 def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -> AnyEvent:
@@ -145,10 +168,30 @@ def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> Non
             attempt.tell(Warned(text=_MISSING.format(check.command)))
 
 
-def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: Changes) -> None:
+@contextmanager
+def _kept(attempt: Attempt, traffic: Traffic) -> Iterator[None]:
+    """Keep what is said to the model and by it; what there is to say about that, at the end."""
+    folder = attempt.held.folder.cassette
+    traffic.begin(folder, attempt.held.record.task.model)
+    try:
+        yield
+    finally:
+        if said := traffic.end():
+            attempt.tell(Warned(text=said))
+        attempt.held.update(recorded=size(folder))
+
+
+def _work(
+    attempt: Attempt,
+    task: Task,
+    model: Model | None,
+    box: Box,
+    recovery: Recovery,
+    patience: Patience,
+) -> None:
     artifacts = attempt.held.folder.artifacts
     artifacts.mkdir(exist_ok=True)
-    worker = hire(task, model, artifacts)
+    worker = hire(task, model, artifacts, patience)
     # From here on, what is in the box is on record only once a full look at it says so.
     attempt.facts = replace(attempt.facts, rehash_equal=None)
     try:
@@ -156,15 +199,19 @@ def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: 
             for event in events:
                 attempt.tell(event)
                 if isinstance(event, FilesTouched):
-                    attempt.tell_all(changes.record(box, _note(attempt, event)))
+                    attempt.tell_all(recovery.record(box, _note(attempt, event)))
+                elif isinstance(event, Crashed):
+                    attempt.tell_all(recovery.reopen(box, SandboxLostError(event.reason)))
     except KeyboardInterrupt:
         attempt.facts = replace(attempt.facts, cancelled=True)
 
 
-def _close_the_record(attempt: Attempt, box: Box, changes: Changes) -> None:
+def _close_the_record(attempt: Attempt, box: Box, recovery: Recovery) -> None:
     """Stop all that still runs in the box, record what it left, and prove the record complete."""
+    changes = recovery.changes
+    attempt.tell_all(recovery.check(box))
     box.sweep()
-    attempt.tell_all(changes.record(box, _note(attempt, attempt.last_touch())))
+    attempt.tell_all(recovery.record(box, _note(attempt, attempt.last_touch())))
     if changes.ignored and changes.ignored.paths:
         attempt.tell(changes.ignored)
     attempt.facts = replace(

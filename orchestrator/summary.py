@@ -25,6 +25,7 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
         ("branch", _branch(record, changes)),
         ("verdict", _verdict(record, ink)),
         ("spent", _spent(record)),
+        ("recorded", _recorded(record)),
         ("said", cut(" ".join(clean_lines(record.said)), 80) if record.turns else ""),
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
@@ -108,6 +109,15 @@ def _spent(record: Record) -> str:
         tokens = f"{record.input_tokens:,} tokens in, {record.output_tokens:,} out"
         spent += [count(record.turns, "turn"), tokens, money(record.cost)]
     return ", ".join(spent)
+
+
+def _recorded(record: Record) -> str:
+    """What `run --replay` would play, or has played."""
+    if record.task.replay:
+        return f"replayed from {clean(record.task.replay)}: no model was asked, nothing was paid"
+    if not record.recorded:
+        return ""
+    return f"{record.recorded / (1 << 20):.1f} MiB of model traffic: run --replay {short(record)}"
 
 
 def _checks(record: Record) -> list[str]:

@@ -46,5 +46,7 @@ class Task:
     history: int | None = 50
     """Generations of commits that the sandbox is given, the base counted; None: all."""
     checks: tuple[str, ...] = ()
+    replay: str = ""
+    """A folder of recorded model traffic that answers in the model's place."""
     limits: Limits = field(default_factory=Limits)
     box: BoxLimits = field(default_factory=BoxLimits)

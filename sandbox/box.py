@@ -1,13 +1,16 @@
 """A sealed container in which work is done: run commands in it, read and write its files."""
 
 import contextlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from sandbox import container, snapshot, toolbox
 from sandbox.channel import NOTHING, WORKSPACE, Chunk
 from sandbox.engine import Engine
+from sandbox.errors import SandboxLostError
 from sandbox.exec import ExecChannel
 from sandbox.files import Files
 from sandbox.hardening import work_flags
@@ -21,17 +24,45 @@ KEPT = 256 << 20
 """Bytes of a command's raw output that are kept, at most."""
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A container that runs, with its neighbours beside it."""
+
+    id: str
+    environment: Mapping[str, str]
+    """What the neighbours want commands to see."""
+
+
 class Box:
     """One open sandbox. The files of the run are at /workspace; all work is done by uid 10001."""
 
     def __init__(
-        self, engine: Engine, identity: str, environment: Mapping[str, str] = NOTHING
+        self,
+        engine: Engine,
+        limits: Limits,
+        life: contextlib.ExitStack,
+        begin: Callable[[], Opened],
     ) -> None:
-        self.id = identity
-        self.channel = ExecChannel(engine, identity)
-        self.files = Files(self.channel)
+        self.limits = limits
+        self.openings = 0
+        """How often a container was opened: 2 after the first one died."""
         self._engine = engine
-        self._environment = environment
+        self._life = life
+        self._begin = begin
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Go on in a new container with new neighbours, its files those of the prepared image.
+
+        Nothing of the old one is kept; `id`, `channel` and `files` are new. Raises as `open_box`.
+        """
+        self._life.close()
+        opened = self._begin()
+        self.id = opened.id
+        self.channel = ExecChannel(self._engine, opened.id)
+        self.files = Files(self.channel)
+        self.openings += 1
+        self._environment = opened.environment
 
     def stream(
         self,
@@ -96,9 +127,9 @@ class Box:
         """
         self.channel.sweep()
 
-    def lost(self) -> str | None:
-        """Why the sandbox is dead, in a sentence; None while it lives."""
-        return container.state(self._engine.client.api, self.id)
+    def lost(self) -> SandboxLostError | None:
+        """Why the sandbox is dead, as the error to raise; None while it lives."""
+        return container.lost(self._engine.client.api, self.id)
 
 
 @contextlib.contextmanager
@@ -116,13 +147,31 @@ def open_box(
     `neighbours` join it before its first command. Raises ImageError when the image is missing or
     cannot be started, SandboxError when a neighbour does not come up.
     """
-    labels = container.labels(engine, limits, run, purpose)
+    until = time.monotonic() + limits.seconds
+
+    def begin() -> Opened:
+        left = replace(limits, seconds=max(1.0, until - time.monotonic()))
+        labels = container.labels(engine, left, run, purpose)
+        return life.enter_context(_opened(engine, image, left, labels, neighbours))
+
+    with contextlib.ExitStack() as life:
+        yield Box(engine, limits, life, begin)
+
+
+@contextlib.contextmanager
+def _opened(
+    engine: Engine,
+    image: str,
+    limits: Limits,
+    labels: Mapping[str, str],
+    neighbours: Sequence[Neighbour],
+) -> Iterator[Opened]:
     flags = work_flags(image, limits, toolbox=toolbox.volume(engine), labels=labels)
     with container.running(engine, flags) as identity, contextlib.ExitStack() as beside:
         environment: dict[str, str] = {}
         for neighbour in neighbours:
             environment |= beside.enter_context(neighbour.join(engine, identity, labels))
-        yield Box(engine, identity, environment)
+        yield Opened(identity, environment)
 
 
 def _kept(items: Iterator[Chunk | Exit], keep: BinaryIO) -> Iterator[Chunk | Exit]:

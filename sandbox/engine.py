@@ -1,20 +1,15 @@
-"""The Docker Engine: the one that answers, and how this process signs what it creates there."""
+"""The Docker Engine: the one that answers."""
 
-import os
-import platform
 from dataclasses import dataclass
-from pathlib import Path
 
 import docker
 from docker.errors import DockerException
 
 from sandbox.errors import EngineError
+from sandbox.owner import Owner
 
 OLDEST_API = (1, 41)
 """Docker Engine 20.10, the oldest one these containers were tried on."""
-
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-PROCESSES = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +28,8 @@ class Engine:
         self.client.close()
 
     def host_labels(self) -> dict[str, str]:
-        """Labels that tell whose a container is, and so whether its owner still lives.
-
-        A process id alone is taken again sooner or later: its start time, in clock ticks since the
-        boot named, makes it unique.
-        """
-        return {
-            "app": "orchestrator",
-            "host": platform.node(),
-            "host_boot": BOOT_ID.read_text().strip() if BOOT_ID.exists() else "",
-            "host_pid": str(os.getpid()),
-            "host_start": start_time(os.getpid()),
-            "host_user": str(os.getuid()),
-        }
+        """Labels that tell whose a container is, and so whether its owner still lives."""
+        return Owner.of_this_process().labels
 
 
 def connect(runtime: str = "") -> Engine:
@@ -100,13 +84,3 @@ def _system_error(error: BaseException | None) -> OSError | None:
             return error
         error = error.__cause__ or error.__context__
     return None
-
-
-def start_time(pid: int) -> str:
-    """When a process began, in clock ticks since boot; empty when it is gone or nothing tells."""
-    try:
-        facts = (PROCESSES / str(pid) / "stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-    # proc(5): field 22, counted after the command name, which may itself hold spaces and brackets.
-    return facts.rpartition(")")[2].split()[19]

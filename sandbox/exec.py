@@ -13,7 +13,7 @@ from requests.exceptions import RequestException
 
 from sandbox.attach import Attached, Frames
 from sandbox.channel import NOTHING, WORKSPACE, Chunk, Output
-from sandbox.container import state
+from sandbox.container import lost
 from sandbox.engine import Engine
 from sandbox.errors import SandboxLostError
 from sandbox.hardening import BUSYBOX, TOOLBOX, USER
@@ -185,7 +185,7 @@ class ExecChannel:
     def _exit(self, running: str, took: float, seconds: float, size: int) -> Exit:
         with self._losing():
             status = self._await(running, DRAIN)
-        if status is None or status == KILLED:
+        if status in (None, KILLED, CANNOT_START):  # 126: "cannot exec in a stopped state"
             self._require_alive()
         if status is None:
             raise SandboxLostError("The engine lost track of a command: start the run again.")
@@ -222,8 +222,8 @@ class ExecChannel:
         return found
 
     def _require_alive(self) -> None:
-        if lost := state(self._api, self._container):
-            raise SandboxLostError(lost)
+        if error := lost(self._api, self._container):
+            raise error
 
     @contextlib.contextmanager
     def _losing(self) -> Iterator[None]:

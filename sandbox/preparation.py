@@ -18,6 +18,7 @@ from sandbox.exec import ExecChannel
 from sandbox.hardening import TOOLBOX, preparation_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
+from sandbox.owner import MAKER, Owner
 from sandbox.snapshot import PROGRAM
 from sandbox.source import Known, Source, end_of
 from sandbox.stream import Exit, Line
@@ -203,8 +204,10 @@ class _Preparing:
     def commit(self, labels: Mapping[str, str], tag: str | None = None) -> str:
         """Make the container's files an image; its id."""
         # The engine copies labels from the container: emptied, or a sweep would take it for one.
-        blank = dict.fromkeys(self._marks, "")
-        conf = {"Labels": blank | dict(labels), "Env": [f"{k}={v}" for k, v in self._env.items()]}
+        blank = dict.fromkeys((*self._marks, container.NAME), "")
+        own = {MAKER: Owner.of_this_process().text}
+        env = [f"{name}={value}" for name, value in self._env.items()]
+        conf = {"Labels": blank | own | dict(labels), "Env": env}
         repository, _, version = (tag or "").partition(":")
         made = self._api.commit(self._id, repository or None, version or None, conf=conf)
         return str(made["Id"])

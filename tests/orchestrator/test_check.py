@@ -27,6 +27,12 @@ def test_tells_its_output_and_its_end(workspace):
     ]
 
 
+def test_output_keeps_its_order(workspace):
+    command = "for n in $(seq 40); do echo $n; echo $n >&2; done; false"
+    kept = "\n".join(f"{n}\n{n}" for n in range(1, 41))
+    assert ran(workspace, command)[-1] == finished(command, False, 1, kept)
+
+
 def test_passes_with_status_0(workspace):
     assert ran(workspace, "true") == [finished("true", True, 0)]
 
