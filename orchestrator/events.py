@@ -58,6 +58,15 @@ class Prepared(Event, frozen=True):
     """Tracked paths that set-up had altered and that were put back."""
 
 
+class SetupFailed(Event, frozen=True):
+    """Where to read what set-up printed before it failed."""
+
+    tail: str
+    """The last lines."""
+    file: str
+    """All of it."""
+
+
 class Turn(Event, frozen=True):
     """One answer of a model: what it cost."""
 
@@ -221,6 +230,7 @@ AnyEvent: TypeAlias = (
     RunStarted
     | StageStarted
     | Prepared
+    | SetupFailed
     | Turn
     | Text
     | Output

@@ -22,6 +22,7 @@ from orchestrator.events import (
     Restarting,
     RunFinished,
     RunStarted,
+    SetupFailed,
     StageStarted,
     Text,
     ToolFinished,
@@ -53,6 +54,9 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [_beginning(event)]
         case Prepared():
             return _prepared(event, ink)
+        case SetupFailed(tail=tail, file=file):
+            last = [] if streamed else [f"     {line}" for line in _last(tail)]
+            return [*map(ink.dim, last), ink.red(f"set-up failed; all it printed: {clean(file)}")]
         case Turn(text=text) if text.strip():
             return [f"  {line}" for line in _some(text)]
         case ToolStarted(step=step, tool=tool, arguments=arguments):

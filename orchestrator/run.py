@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
@@ -15,19 +14,15 @@ from orchestrator.events import (
     Crashed,
     FilesTouched,
     Judged,
-    Output,
-    Prepared,
     RunStarted,
-    StageStarted,
     Warned,
 )
-from orchestrator.history import history
-from orchestrator.inputs import inputs
 from orchestrator.journal import Journal
 from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.model import Model
 from orchestrator.models.retry import Patience
 from orchestrator.outcome import Verdict, worst
+from orchestrator.preparation import prepare_image, source
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.record import Record
 from orchestrator.records import Records
@@ -36,11 +31,10 @@ from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.workers import hire
-from sandbox import Engine, Line, Source, connect, open_box, prepare, scratch
+from sandbox import Engine, connect, open_box, scratch
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
 from sandbox.gateway.cassette import size
-from sandbox.images import BASE_IMAGE
 from sandbox.sweep import sweep
 
 CANNOT_START = (126, 127)
@@ -71,6 +65,7 @@ def run(
     require_room(repository)
     policy = settings.read(repository.read(base.commit, settings.FILE)).guardrails
     pack = repository.pack(base, records.home / "packs")
+    given = source(task, repository, base, pack)
     with (
         closing(connect()) as engine,
         records.begin(
@@ -88,7 +83,7 @@ def run(
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
         changes = Changes.of(quarantine, policy, base)
         with attempt.gathering():
-            _prepare(attempt, engine, task, _source(task, repository, base, pack))
+            attempt.image = prepare_image(attempt, engine, task, given)
             _prove_base(attempt, engine, task, base)
             with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
                 recovery = Recovery(changes)
@@ -119,44 +114,6 @@ def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -
         prompt=task.prompt,
         dirty=repository.dirty(),
     )
-
-
-def _source(task: Task, repository: Repository, base: Base, pack: Path) -> Source:
-    """What the sandbox is given of the repository."""
-    return Source(
-        base.commit,
-        base.tree,
-        pack,
-        lineage=str(repository.place.common_dir),
-        inputs=inputs(repository, base, task.setup, task.setup_inputs).digest,
-        history=history(repository, base, pack, task.history),
-    )
-
-
-def _prepare(attempt: Attempt, engine: Engine, task: Task, source: Source) -> None:
-    def show(line: Line) -> None:
-        attempt.tell(Output(stream=line.stream, text=line.text, stage="setup"))
-
-    attempt.tell(StageStarted(stage="setup"))
-    prepared = prepare(
-        engine,
-        task.image or BASE_IMAGE,
-        source,
-        setup=task.setup,
-        network=task.setup_network,
-        on_line=show,
-    )
-    attempt.tell(
-        Prepared(
-            image=prepared.image,
-            cached=prepared.cached,
-            reused=prepared.reused,
-            seconds=prepared.seconds,
-            left=prepared.left,
-            restored=prepared.restored,
-        )
-    )
-    attempt.image = prepared.image
 
 
 def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> None:

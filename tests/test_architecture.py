@@ -23,7 +23,7 @@ LAYERS = (
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
     | {"history", "inputs"},
     {"worker", "workers", "agent", "command", "tools", "check"},
-    {"run", "attempt", "changes", "recovery", "verify", "delivery"},
+    {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""
