@@ -56,7 +56,7 @@ PRINTED = (
 _RESULT = re.compile(r"\w+_(?:result|output)")
 """Types of content that hold what a tool printed, in all three APIs but Chat Completions."""
 
-_QUOTED = re.compile(r"(?m)^\| .*$")
+_QUOTED = re.compile(r"(?m)(?<=^\| ).*$")
 """So the agent quotes what a failed check printed."""
 
 
