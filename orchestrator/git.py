@@ -266,12 +266,18 @@ def _version(found: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match.groups(b"0")) if match else (0,)
 
 
+_NO_CONNECTION = "fatal: Could not read from remote repository."
+
+
 def last_words(errors: bytes | bytearray) -> str:
     """The line that says what went wrong, without control characters.
 
-    That is git's last `fatal:` or `error:`; advice may follow it.
+    That is git's last `fatal:` or `error:`; advice may follow it. Where git only says that the
+    connection failed, the reason is what ssh said before it.
     """
     lines = [line.strip() for line in errors.decode("utf-8", "replace").split("\n") if line.strip()]
+    if _NO_CONNECTION in lines[1:]:
+        lines = lines[: lines.index(_NO_CONNECTION, 1)]
     grave = [line for line in lines if line.startswith(("fatal: ", "error: "))]
     line = (grave or lines or ["it said nothing"])[-1]
     return "".join(char if char.isprintable() else "?" for char in line)[:500]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sandbox.files import FileError
     from sandbox.images import BASE_IMAGE, Prepared, prepare
     from sandbox.limits import Limits
+    from sandbox.neighbour import Neighbour
+    from sandbox.opening import open
     from sandbox.preparation import Source
     from sandbox.snapshot import Snapshot
     from sandbox.stream import Completed, Exit, Line
@@ -26,10 +28,12 @@ __all__ = [
     "FileError",
     "Limits",
     "Line",
+    "Neighbour",
     "Prepared",
     "Snapshot",
     "Source",
     "connect",
+    "open",
     "open_box",
     "prepare",
 ]
@@ -43,10 +47,12 @@ _ROOMS = {
     "FileError": "files",
     "Limits": "limits",
     "Line": "stream",
+    "Neighbour": "neighbour",
     "Prepared": "images",
     "Snapshot": "snapshot",
     "Source": "preparation",
     "connect": "engine",
+    "open": "opening",
     "open_box": "box",
     "prepare": "images",
 }

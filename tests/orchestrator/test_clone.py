@@ -1,5 +1,6 @@
 import base64
 import os
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import trustme
 
 from orchestrator.clone import Address, address
 from orchestrator.errors import RepositoryError
@@ -18,15 +20,18 @@ SECRET = "joe:s3cret"
 
 
 @contextmanager
-def served(root: Path, secret: str = "") -> Iterator[str]:
+def served(root: Path, secret: str = "", tls: ssl.SSLContext | None = None) -> Iterator[str]:
     """git's own HTTP server over a folder of repositories, on this machine only."""
     wanted = "Basic " + base64.b64encode(secret.encode()).decode()
 
     class Backend(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # a connection that is closed early is an error to TLS
+
         def do_GET(self):
             if secret and self.headers["Authorization"] != wanted:
                 self.send_response(401)
                 self.send_header("WWW-Authenticate", 'Basic realm="git"')
+                self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
             path, _, query = self.path.partition("?")
@@ -44,6 +49,7 @@ def served(root: Path, secret: str = "") -> Iterator[str]:
             self.send_response(404 if b"Status: 404" in head else 200)
             for line in head.decode().splitlines():
                 self.send_header(*line.split(": ", 1))
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
@@ -53,6 +59,10 @@ def served(root: Path, secret: str = "") -> Iterator[str]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Backend) as server:
+        if tls:
+            server.socket = tls.wrap_socket(
+                server.socket, server_side=True, do_handshake_on_connect=False
+            )
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
@@ -112,6 +122,32 @@ def test_a_wrong_password_is_told_without_it(user: Path, tmp_path: Path):
     message = str(caught.value)
     assert message.startswith(f"http://{host}/user cannot be fetched, check the address and your")
     assert "wr0ng" not in message
+
+
+@pytest.fixture
+def authority() -> trustme.CA:
+    """A company's own certificate authority, which no other machine knows."""
+    return trustme.CA()
+
+
+@pytest.fixture
+def tls(authority: trustme.CA) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
+def test_https_trusts_the_authority_that_the_caller_names(user, tls, authority, tmp_path):
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    with served(user.parent, tls=tls) as host:
+        environ = {"GIT_SSL_CAINFO": str(tmp_path / "ca.pem")}
+        found = Repository.open(f"https://{host}/user", tmp_path / "home", environ)
+    assert (found.name, found.current_branch()) == (f"https://{host}/user", "main")
+
+
+def test_https_with_an_unknown_authority_is_told(user, tls, tmp_path):
+    with served(user.parent, tls=tls) as host, pytest.raises(RepositoryError, match="certificate"):
+        Repository.open(f"https://{host}/user", tmp_path / "home")
 
 
 def test_a_missing_remote_is_told(user: Path, tmp_path: Path):

@@ -130,3 +130,9 @@ def test_temporary_input_leaves_nothing(bare: Git, tmp_path: Path, monkeypatch):
     before = sorted(bare.directory.iterdir())
     bare.run("hash-object", "--stdin", stdin=b"x")
     assert sorted(bare.directory.iterdir()) == before
+
+
+def test_last_words_of_a_failed_connection_are_those_of_ssh():
+    said = b"joe@h: Permission denied (publickey).\n"
+    complaint = said + b"fatal: Could not read from remote repository.\n\nPlease make sure\n"
+    assert last_words(complaint) == said.decode().strip()

@@ -134,5 +134,7 @@ def test_a_toolbox_in_use_is_not_old(engine, programs):
 
 def test_the_toolbox_of_this_version_is_never_old(engine):
     toolbox.volume(engine)
-    current = f"orchestrator-toolbox-{toolbox._digest(toolbox._image(engine), toolbox._programs())}"
+    current = (
+        f"orchestrator-toolbox-{toolbox._digest(toolbox.image_id(engine), toolbox._programs())}"
+    )
     assert current not in toolbox.old(engine, before=time.time() + 60)
