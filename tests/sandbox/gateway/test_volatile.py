@@ -38,6 +38,11 @@ def printed(output):
             {"system": "/tmp/claude/71e4bd9c-0a9c-4e44-8f5e-2f7e8f0c4d11/x cch=0af31;"},
             {"system": "/tmp/claude/81e4bd9c-0a9c-4e44-8f5e-2f7e8f0c4d12/x cch=99c4b;"},
         ),
+        (
+            "/v1/messages",
+            {"system": "\n - OS Version: Linux 6.1.0-9-amd64\n - Platform: linux"},
+            {"system": "\n - OS Version: Linux 6.18.44\n - Platform: linux"},
+        ),
     ],
 )
 def test_what_clis_make_up_anew_is_no_difference(path, before, now):
