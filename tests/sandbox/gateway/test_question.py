@@ -72,10 +72,12 @@ def test_what_reaches_nothing_goes_on_untouched():
             {"tools": [FUNCTION, {"type": "web_search"}], "tool_choice": {"type": "web_search"}},
             {"tools": [FUNCTION]},
         ),
+        (messages, {"speed": "fast", "stream": True}, {"stream": True}),
+        (responses, {"service_tier": "priority", "stream": True}, {"stream": True}),
         (chat, {"web_search_options": {}, "tools": [FUNCTION]}, {"tools": [FUNCTION]}),
     ],
 )
-def test_what_reaches_the_web_is_withheld(dialect, before, after):
+def test_what_reaches_the_web_or_costs_extra_is_withheld(dialect, before, after):
     assert withhold(before, dialect) == after
 
 
