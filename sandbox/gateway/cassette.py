@@ -115,11 +115,14 @@ def encode(value: Struct) -> bytes:
 
 
 def _lines(value: Any, levels: int, newline: str) -> Iterator[str]:  # noqa: ANN401
-    """Pieces of a JSON text; so many levels have lines of their own, whatever a body holds."""
-    if not levels or not value or not isinstance(value, dict | list):
+    """Pieces of a JSON text; so many levels have lines of their own, whatever a body holds.
+
+    Of the last level only lists have: a message, a chunk, a tool is one line.
+    """
+    named = isinstance(value, dict)
+    if not value or levels < 1 + named or not isinstance(value, dict | list | tuple):
         yield json.dumps(value, ensure_ascii=False)
         return
-    named = isinstance(value, dict)
     items = value.items() if isinstance(value, dict) else enumerate(value)
     yield "{" if named else "["
     for number, (name, item) in enumerate(items):
