@@ -50,10 +50,21 @@ class Prepared(Event, frozen=True):
     image: str
     cached: bool
     seconds: float
+    reused: bool = False
+    """Set-up did not run again: its inputs are those of an earlier commit."""
     left: tuple[str, ...] = ()
     """Untracked paths that set-up left in the tree; they are not the worker's."""
     restored: tuple[str, ...] = ()
     """Tracked paths that set-up had altered and that were put back."""
+
+
+class SetupFailed(Event, frozen=True):
+    """Where to read what set-up printed before it failed."""
+
+    tail: str
+    """The last lines."""
+    file: str
+    """All of it."""
 
 
 class Turn(Event, frozen=True):
@@ -140,6 +151,30 @@ class Ignored(Event, frozen=True):
     total: int
 
 
+class Crashed(Event, frozen=True):
+    """The sandbox died. Whoever is told opens it again, or ends the run, before the next event."""
+
+    reason: str
+
+
+class Restarting(Event, frozen=True):
+    """A sandbox that died will be opened again."""
+
+    attempt: int
+    """1 for the first time it died."""
+    of: int
+    """So many attempts a run has."""
+    seconds: float
+    """The wait before it."""
+
+
+class Recovered(Event, frozen=True):
+    """The sandbox is open again, with the files as they were last recorded."""
+
+    attempt: int
+    tree: str
+
+
 class CheckFinished(Event, frozen=True):
     command: str
     stage: Stage
@@ -195,6 +230,7 @@ AnyEvent: TypeAlias = (
     RunStarted
     | StageStarted
     | Prepared
+    | SetupFailed
     | Turn
     | Text
     | Output
@@ -204,6 +240,9 @@ AnyEvent: TypeAlias = (
     | Changed
     | LeftOut
     | Ignored
+    | Crashed
+    | Restarting
+    | Recovered
     | CheckFinished
     | Warned
     | WorkerFinished

@@ -9,6 +9,7 @@ from orchestrator.events import (
     Approved,
     Changed,
     CheckFinished,
+    Crashed,
     Delivered,
     FilesTouched,
     Ignored,
@@ -17,8 +18,11 @@ from orchestrator.events import (
     Merged,
     Output,
     Prepared,
+    Recovered,
+    Restarting,
     RunFinished,
     RunStarted,
+    SetupFailed,
     StageStarted,
     Text,
     ToolFinished,
@@ -50,6 +54,9 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [_beginning(event)]
         case Prepared():
             return _prepared(event, ink)
+        case SetupFailed(tail=tail, file=file):
+            last = [] if streamed else [f"     {line}" for line in _last(tail)]
+            return [*map(ink.dim, last), ink.red(f"set-up failed; all it printed: {clean(file)}")]
         case Turn(text=text) if text.strip():
             return [f"  {line}" for line in _some(text)]
         case ToolStarted(step=step, tool=tool, arguments=arguments):
@@ -67,6 +74,12 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [ink.yellow(f"     not recorded: {named(paths)}")]
         case Ignored(paths=paths, total=total):
             return [f"ignored, so not recorded: {named(paths, total)}"]
+        case Crashed(reason=reason):
+            return [ink.red(f"     {line}") for line in _whole(reason, WIDTH - 5)]
+        case Restarting(attempt=attempt, of=of, seconds=seconds):
+            return [ink.yellow(f"opening the sandbox again in {seconds:g} s ({attempt} of {of})")]
+        case Recovered(tree=tree):
+            return [f"the sandbox is open again, its files as last recorded ({tree[:10]})"]
         case CheckFinished():
             return _checked(event, ink, streamed)
         case Warned(text=text):
@@ -149,6 +162,8 @@ def _beginning(event: StageStarted) -> str:
 
 def _prepared(event: Prepared, ink: Ink) -> list[str]:
     how = "was ready" if event.cached else f"prepared in {event.seconds:.1f} s"
+    if event.reused:
+        how += ", over the set-up of an earlier commit"
     shown = [f"image {event.image.removeprefix('sha256:')[:12]} {how}"]
     if event.left:
         shown.append(f"     set-up left: {named(event.left)}")

@@ -67,7 +67,7 @@ def progress_word(record: Record) -> str:
 
 def short(record: Record) -> str:
     """The part of the id that is typed."""
-    return record.id.rpartition("-")[2]
+    return record.short
 
 
 def money(cost: float | None) -> str:
@@ -155,6 +155,9 @@ def _verbs(record: Record) -> list[str]:
         return ["log --journal"]
     if record.merged:
         return ["diff"]
+    if record.unpublished:
+        done = record.outcome is Outcome.DONE
+        return ["diff", "merge" if done else "approve", "discard"]
     if record.branch and record.verdict is not Verdict.BLOCK and not _ready(record):
         return ["diff", "approve", "discard"]
     return ["diff", "discard"]

@@ -20,9 +20,10 @@ PACKAGES = ("orchestrator", "sandbox", "splitters", "containers")
 LAYERS = (
     {"errors", "events", "outcome", "task", "patch", "edit", "pricing", "git", "toml_file"}
     | {"settings", "record", "evidence", "reason", "screen", "foreign"},
-    {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"},
+    {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
+    | {"history", "inputs"},
     {"worker", "workers", "agent", "command", "tools", "check"},
-    {"run", "attempt", "changes", "verify", "delivery"},
+    {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""
@@ -45,6 +46,7 @@ DOORS = {
     "openai": r"orchestrator/models/(openai|chat|openai_client)\.py",
     "platformdirs": r"orchestrator/cli/.*",
     "pexpect": r"sandbox/terminal\.py",
+    "pyte": r"sandbox/display\.py",
     "subprocess": r"orchestrator/git\.py|sandbox/inside/.*",
     "tree_sitter": r"splitters/syntax\.py",
     "unidiff": r"orchestrator/patch\.py",

@@ -60,7 +60,19 @@ def said(text="Done.", *calls, stop="complete"):
     return Answer(text, calls, Usage(10, 1), stop)
 
 
-def work(model, tmp_path, box=None, task=TASK, tools=TOOLS):
+class Unused:
+    """A box in which nothing is done."""
+
+    openings = 1
+
+    def lost(self):
+        return None
+
+
+UNUSED = Unused()
+
+
+def work(model, tmp_path, box=UNUSED, task=TASK, tools=TOOLS):
     agent = Agent(model, tmp_path, tools, Patience(wait=lambda seconds: None))
     return list(agent.work(task, box))
 

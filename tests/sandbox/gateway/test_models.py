@@ -63,6 +63,27 @@ def test_the_key_is_put_in_the_place_of_the_token(make_asker, path, header, valu
     assert sent["host"] == api.url.removeprefix("http://")
 
 
+def test_a_server_that_wants_no_key_gets_none(make_asker):
+    with play(Step("hi")) as api:
+        local = Route("openai", api.url + "/v1", "", ("qwen*",), provider="ollama")
+        asker = make_asker(local)
+        asker.ask({**CHAT, "model": "qwen9"}, "/v1/chat/completions")
+    assert api.asked[0].key == ""
+    assert asker.answered[0].model == "ollama:qwen9"
+
+
+def test_of_two_servers_of_one_api_the_first_that_has_the_model_answers(make_asker):
+    with play() as other, play(Step("hi")) as api:
+        one = Route("openai", other.url + "/v1", KEY, ("gpt-*",))
+        two = Route("openai", api.url + "/v1", KEY, ("*",))
+        asker = make_asker(one, two)
+        assert asker.ask({**CHAT, "model": "qwen9"}, "/v1/chat/completions").status == 200
+
+
+def test_a_key_is_not_in_what_a_route_shows():
+    assert KEY not in repr(ANTHROPIC)
+
+
 def test_the_query_goes_along(make_asker):
     with play(Step("hi")) as api:
         make_asker(*routes(api)).ask(path="/v1/messages?beta=true")
