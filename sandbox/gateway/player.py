@@ -4,7 +4,10 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
 from threading import Lock
+
+from msgspec.structs import replace
 
 from sandbox.gateway import mask
 from sandbox.gateway.canonical import Canonical, canonical, common, difference, parsed
@@ -46,7 +49,7 @@ class Player:
             if not waiting:
                 raise CassetteError(self._miss(request))
             self._played += 1
-            return waiting.popleft()[1]
+            return _timely(waiting.popleft()[1])
 
     def _miss(self, request: Canonical) -> str:
         """Why there is no answer; the nearest recording is the one that is equal the longest."""
@@ -63,6 +66,16 @@ class Player:
             f"The recording has no answer to request {number}. {difference(nearest, request)}."
             " Replay with the same task, files and settings, or record again."
         )
+
+
+def _timely(exchange: Exchange) -> Exchange:
+    """The exchange with its `Retry-After` in seconds: a date in it has passed since."""
+    try:
+        later = parsedate_to_datetime(exchange.headers.get("retry-after", "")).timestamp()
+    except ValueError:
+        return exchange
+    seconds = max(0, round(later - exchange.time))
+    return replace(exchange, headers={**exchange.headers, "retry-after": str(seconds)})
 
 
 def _day(seconds: float) -> date:

@@ -29,7 +29,7 @@ FIELDS: dict[str, dict[tuple[str, ...], str]] = {
 
 ANYWHERE = (
     # CLIs name sessions, scratch folders and messages by random ids.
-    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.I), "<uuid>"),
+    (re.compile(r"(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.I), "<uuid>"),
     # Claude Code tells a model the host's kernel.
     (re.compile(r"(?m)(?<=^ - OS Version: ).+$"), "<kernel>"),
     # Claude Code: its first system text holds a fingerprint of the request.

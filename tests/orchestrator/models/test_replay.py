@@ -2,12 +2,15 @@
 
 import json
 import re
+import time
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
-from orchestrator.errors import ModelError, UsageError
+from orchestrator.errors import ModelError, RateLimitedError, UsageError
 from orchestrator.models import table
 from orchestrator.models.model import Prompt
 from orchestrator.models.traffic import Recording, Replay
@@ -100,6 +103,22 @@ def test_equal_answers_to_equal_questions_come_in_their_order(member, tmp_path):
         assert [ask(model) for _ in range(3)] == before
 
 
+def test_a_date_to_come_back_at_is_as_far_away_as_it_was(member, tmp_path):
+    fault = Fault(status=429, error="rate_limit_error")
+    with recording(member, tmp_path / "c", Step(fault=fault)) as model:
+        ask(model)
+    first = tmp_path / "c" / "0001.json"
+    written = json.loads(first.read_bytes())
+    written["time"] -= 86_400
+    written["headers"] = {
+        "retry-after": format_datetime(datetime.now(UTC) - timedelta(hours=22), usegmt=True)
+    }
+    first.write_text(json.dumps(written))
+    with replaying(member, tmp_path / "c") as model, pytest.raises(RateLimitedError) as raised:
+        model.answer("Be brief.", [Prompt("Hello?")], [], max_output_tokens=99, on_text=len)
+    assert raised.value.until == pytest.approx(time.time() + 7200, abs=30)
+
+
 def test_another_question_ends_in_an_error_that_no_retry_repeats(member, tmp_path):
     with recording(member, tmp_path / "c", Step("Hello.")) as model:
         ask(model)
@@ -178,7 +197,8 @@ def test_a_recorded_request_takes_the_proxy_of_the_environment(member, tmp_path,
         traffic.begin(tmp_path / "c", "m")
         assert ask(model)[0].text == "Hello."
         model.finish()
-        assert api.requests[0].headers["host"] == "api.invalid"
+        headers = api.requests[0].headers
+        assert (headers["host"], headers["accept-encoding"]) == ("api.invalid", "identity")
 
 
 @pytest.mark.parametrize("spec", ["anthropic:m", "openai:m", "gemini:m", "openai-chat:m"])

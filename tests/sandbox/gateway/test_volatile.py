@@ -39,6 +39,11 @@ def printed(output):
             {"system": "/tmp/claude/81e4bd9c-0a9c-4e44-8f5e-2f7e8f0c4d12/x cch=99c4b;"},
         ),
         (
+            "/v1/responses",
+            {"input": [{"id": "msg_4d003cb6-7446-5a25-9dfd-9cb04599781a"}]},
+            {"input": [{"id": "msg_8fe163f0-4ad1-59b6-8917-5a4ed8e0f75b"}]},
+        ),
+        (
             "/v1/messages",
             {"system": "\n - OS Version: Linux 6.1.0-9-amd64\n - Platform: linux"},
             {"system": "\n - OS Version: Linux 6.18.44\n - Platform: linux"},
