@@ -19,15 +19,16 @@ WIDTH = 13
 
 @click.command("doctor")
 @click.option("--image", metavar="IMAGE", help="Also try this image, and list what is open in it.")
+@click.option("--runtime", default="", metavar="NAME", help="Try this runtime of the engine.")
 @as_json
 @common
-def command(image: str | None, as_json: bool) -> int:
+def command(image: str | None, runtime: str, as_json: bool) -> int:
     """Try what a run needs, and say what is missing and what to do; exit 1 when something is.
 
     The container in which it tries the sandbox is removed again.
     """
     found = []
-    for each in _all(image, say.note if as_json else _silent):
+    for each in _all(image, runtime, say.note if as_json else _silent):
         found.append(each)
         if not as_json:
             say.out(_lines(each))
@@ -39,18 +40,18 @@ def command(image: str | None, as_json: bool) -> int:
     return 1 if missing else 0
 
 
-def _all(image: str | None, tell: Callable[[str], None]) -> Iterator[Examined]:
+def _all(image: str | None, runtime: str, tell: Callable[[str], None]) -> Iterator[Examined]:
     with ExitStack() as stack:
-        for name, look in _looks(stack, image):
+        for name, look in _looks(stack, image, runtime):
             tell(f"looking at: {name}")
             yield from examine(name, look, SECONDS)
 
 
-def _looks(stack: ExitStack, image: str | None) -> Iterator[tuple[str, Look]]:
+def _looks(stack: ExitStack, image: str | None, runtime: str) -> Iterator[tuple[str, Look]]:
     engines: list[Engine] = []
 
     def reach() -> Iterator[Examined]:
-        engine = connect()
+        engine = connect(runtime)
         engines.append(engine)
         stack.callback(engine.close)
         yield engine_looks.about(engine)

@@ -24,8 +24,9 @@ def about(engine: Engine) -> Examined:
     place = os.environ.get("DOCKER_HOST")
     where = f" at {place}" if place else ""
     what = f"Docker Engine {engine.version}, API {able.api}, {engine.architecture}{where}"
-    others = [each for each in able.runtimes if each != able.runtime]
-    return Examined("engine", True, f"{what}; runtime {', '.join((able.runtime, *others))}")
+    used = engine.runtime or able.runtime
+    others = ", ".join(each for each in able.runtimes if each != used)
+    return Examined("engine", True, f"{what}; runtime {used} (others: {others or 'none'})")
 
 
 def looks(engine: Engine, image: str | None) -> Iterator[tuple[str, Look]]:

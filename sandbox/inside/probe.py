@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> None:
     room = os.statvfs("/")
     facts = {
         "status": status(),
-        "interfaces": sorted(os.listdir("/sys/class/net")),
+        "interfaces": interfaces(),
         "routes": routes(),
         "reached": [each for each in addresses if reached(each)],
         "allowed": [name for name, command in FORBIDDEN.items() if allowed(command)],
@@ -47,6 +47,11 @@ def status() -> dict[str, str]:
     with open("/proc/self/status") as file:
         pairs = (line.rstrip("\n").partition(":\t") for line in file)
         return {name: value for name, _, value in pairs if name in wanted}
+
+
+def interfaces() -> list[str]:
+    """Names of network interfaces; asked of the kernel, for gVisor has no /sys/class/net."""
+    return sorted(name for _, name in socket.if_nameindex())
 
 
 def routes() -> list[str]:
