@@ -15,10 +15,7 @@ from orchestrator.events import (
     Crashed,
     FilesTouched,
     Judged,
-    Output,
-    Prepared,
     RunStarted,
-    StageStarted,
     Warned,
 )
 from orchestrator.journal import Journal
@@ -26,6 +23,7 @@ from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.model import Model
 from orchestrator.models.retry import Patience
 from orchestrator.outcome import Verdict, worst
+from orchestrator.preparation import prepare_image, source
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.record import Record
 from orchestrator.records import Records
@@ -34,11 +32,10 @@ from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.workers import hire
-from sandbox import Engine, Line, Source, connect, open_box, prepare, scratch
+from sandbox import Engine, connect, open_box, scratch
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
 from sandbox.gateway.cassette import size
-from sandbox.images import BASE_IMAGE
 from sandbox.sweep import sweep
 
 CANNOT_START = (126, 127)
@@ -69,6 +66,7 @@ def run(
     require_room(repository)
     policy = settings.read(repository.read(base.commit, settings.FILE)).guardrails
     pack = repository.pack(base, records.home / "packs")
+    given = source(task, repository, base, pack)
     with (
         closing(connect(task.runtime)) as engine,
         records.begin(
@@ -86,7 +84,7 @@ def run(
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
         changes = Changes.of(quarantine, policy, base)
         with attempt.gathering():
-            _prepare(attempt, engine, task, Source(base.commit, base.tree, pack))
+            attempt.image = prepare_image(attempt, engine, task, given)
             _prove_base(attempt, engine, task, base)
             with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
                 recovery = Recovery(changes)
@@ -117,31 +115,6 @@ def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -
         prompt=task.prompt,
         dirty=repository.dirty(),
     )
-
-
-def _prepare(attempt: Attempt, engine: Engine, task: Task, source: Source) -> None:
-    def show(line: Line) -> None:
-        attempt.tell(Output(stream=line.stream, text=line.text, stage="setup"))
-
-    attempt.tell(StageStarted(stage="setup"))
-    prepared = prepare(
-        engine,
-        task.image or BASE_IMAGE,
-        source,
-        setup=task.setup,
-        network=task.setup_network,
-        on_line=show,
-    )
-    attempt.tell(
-        Prepared(
-            image=prepared.image,
-            cached=prepared.cached,
-            seconds=prepared.seconds,
-            left=prepared.left,
-            restored=prepared.restored,
-        )
-    )
-    attempt.image = prepared.image
 
 
 def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> None:

@@ -4,6 +4,7 @@ import math
 import re
 import shlex
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from msgspec import Struct, field
 
@@ -18,6 +19,8 @@ _LONGEST_RUN = 7 * 86_400.0
 _SMALLEST_MEMORY = 64 << 20
 _AFTER_WORK = 3600.0
 """Seconds a container outlives the work in it, so that the record can still be taken from it."""
+
+_MOST_GENERATIONS = 100_000
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -71,10 +74,20 @@ class Settings(Struct, frozen=True):
     setup: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     setup_network: bool = False
+    setup_inputs: tuple[str, ...] = ()
+    """Globs of files, besides the well-known ones, that set-up goes by."""
+    history: int | Literal["all"] = 50
+    """Generations of commits that the sandbox sees, the base counted."""
     model: str = ""
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     guardrails: Policy = field(default_factory=Policy)
+
+    def __post_init__(self) -> None:
+        for glob in self.setup_inputs:
+            _check_glob(glob)
+        if self.history != "all" and not 1 <= self.history <= _MOST_GENERATIONS:
+            raise ValueError(f'history must be between 1 and {_MOST_GENERATIONS}, or "all"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +168,8 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             runtime=settings.sandbox.runtime if flags.runtime is None else flags.runtime,
             setup=setup,
             setup_network=network,
+            setup_inputs=settings.setup_inputs,
+            history=None if settings.history == "all" else settings.history,
             checks=checks,
             limits=limits,
             box=_box(settings.sandbox, limits),

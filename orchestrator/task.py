@@ -43,6 +43,10 @@ class Task:
     """The OCI runtime of every container, such as `runsc`; empty: the engine's default."""
     setup: tuple[str, ...] = ()
     setup_network: bool = False
+    setup_inputs: tuple[str, ...] = ()
+    """Globs of further files that decide what set-up does."""
+    history: int | None = 50
+    """Generations of commits that the sandbox is given, the base counted; None: all."""
     checks: tuple[str, ...] = ()
     replay: str = ""
     """A folder of recorded model traffic that answers in the model's place."""

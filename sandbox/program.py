@@ -10,9 +10,8 @@ from docker.api.client import APIClient
 from sandbox.container import lost
 from sandbox.engine import Engine
 from sandbox.errors import SandboxLostError
-from sandbox.exec import GONE, ExecChannel
+from sandbox.exec import GONE, PROGRAM, ExecChannel
 from sandbox.hardening import TOOLBOX, USER
-from sandbox.snapshot import PROGRAM
 
 PAUSE = 0.01
 STOPPING = 3.0
