@@ -2,6 +2,8 @@
 
 import json
 import secrets
+import socket
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +12,11 @@ from docker.errors import APIError
 
 from sandbox import container, toolbox
 from sandbox.engine import Engine
-from sandbox.errors import SandboxLostError
-from sandbox.exec import ExecChannel
+from sandbox.errors import SandboxError, SandboxLostError
+from sandbox.exec import PROGRAM, ExecChannel
+from sandbox.gateway.relay import PORT, Relay
 from sandbox.hardening import TOOLBOX, USER, work_flags
 from sandbox.limits import Limits
-from sandbox.snapshot import PROGRAM
 from sandbox.stream import Exit
 
 SMALL = Limits(memory=512 << 20, cpus=1.0, pids=64, tmp_size=16 << 20, seconds=300)
@@ -125,6 +127,30 @@ def look_around(engine: Engine, identity: str, *, writable: bool = False) -> Ins
         free_files=facts["free_files"],
         writable=tuple(facts["writable"]),
     )
+
+
+def ask_through_relay(engine: Engine, image: str) -> float:
+    """Seconds that a program in a sandbox takes to start and to reach this process by a relay.
+
+    Raises SandboxError when no relay comes up, or nothing comes through.
+    """
+    flags = _flags(engine, image)
+    answer = secrets.token_hex(8).encode()
+
+    def accept(connection: socket.socket) -> None:
+        with connection:
+            connection.sendall(answer)
+
+    beside = Relay(accept)
+    with (
+        container.running(engine, flags) as identity,
+        beside.join(engine, identity, flags["Labels"]),
+    ):
+        began = time.monotonic()
+        output, _ = _output(engine, identity, ("--ask", f"127.0.0.1:{PORT}"))
+    if answer not in output:
+        raise SandboxError("A relay came up, and nothing came through it.")
+    return time.monotonic() - began
 
 
 def _flags(engine: Engine, image: str) -> dict[str, Any]:

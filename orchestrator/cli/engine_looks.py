@@ -9,7 +9,7 @@ from orchestrator.cli.host_looks import disk
 from orchestrator.render import named
 from sandbox import Engine
 from sandbox.images import BASE_IMAGE
-from sandbox.probe import Inside, abilities, look_inside, unlimited_disk
+from sandbox.probe import Inside, abilities, ask_through_relay, look_inside, unlimited_disk
 from sandbox.stock import present
 from sandbox.sweep import orphans
 from sandbox.toolbox import IMAGE as TOOLBOX_IMAGE
@@ -38,6 +38,7 @@ def looks(engine: Engine, image: str | None) -> Iterator[tuple[str, Look]]:
     if present(engine, BASE_IMAGE) and present(engine, TOOLBOX_IMAGE):
         yield "storage", lambda: (_storage(engine),)
         yield "sandbox", lambda: judged(look_inside(engine, BASE_IMAGE))
+        yield "relay", lambda: (_relay(engine),)
         if image:
             yield "image", lambda: (_own_image(engine, image),)
     yield "leftovers", lambda: (_leftovers(engine),)
@@ -105,6 +106,12 @@ def _network(seen: Inside) -> Examined:
         return Examined("network", True, text)
     fix = "Do not run untrusted work here: `--network none` does not hold on this engine."
     return Examined("network", False, ", ".join(seen.network), fix=fix)
+
+
+def _relay(engine: Engine) -> Examined:
+    took = ask_through_relay(engine, BASE_IMAGE)
+    text = f"a sandbox reaches the gateway on this machine, and nothing else ({took:.2f} s)"
+    return Examined("relay", True, text)
 
 
 def _own_image(engine: Engine, image: str) -> Examined:

@@ -1,7 +1,9 @@
 """What a program in a sandbox is, may do and can reach, as JSON.
 
     python -m inside.probe [--writable] ADDRESS:PORT...
+    python -m inside.probe --ask ADDRESS:PORT
 
+The second way prints what is said at an address to whoever connects.
 Runs under the toolbox's Python alone. Nothing is written, and nothing is sent but the first packet
 of a connection to each address.
 """
@@ -26,6 +28,9 @@ ELSEWHERE = ("/proc", "/sys", "/dev")
 
 
 def main(arguments: list[str]) -> None:
+    if arguments[0] == "--ask":
+        print(json.dumps({"answer": answer(arguments[1])}))
+        return
     addresses = [each for each in arguments if each != "--writable"]
     room = os.statvfs("/")
     facts = {
@@ -75,6 +80,15 @@ def reached(address: str) -> bool:
             return True
     except OSError as problem:
         return problem.errno not in SHUT
+
+
+def answer(address: str) -> str:
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        said = b""
+        while data := connection.recv(1024):
+            said += data
+    return said.decode("ascii", "replace")
 
 
 def allowed(command: tuple[str, ...]) -> bool:

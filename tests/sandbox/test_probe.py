@@ -1,6 +1,7 @@
 """Probes tell a sandbox that holds from one that does not."""
 
 import io
+import os
 
 import pytest
 
@@ -56,6 +57,12 @@ def test_folders_that_are_open_to_all_are_named(engine):
     assert {"/go", "/go/src", "/shared"} <= set(seen.writable)
     assert "/tmp" not in seen.writable
     assert seen.holes == ()
+
+
+def test_a_relay_is_tried_and_removed(engine):
+    assert 0 < probe.ask_through_relay(engine, BASE_IMAGE) < 20
+    wanted = {"label": ["purpose=relay", f"host_pid={os.getpid()}"]}
+    assert engine.client.api.containers(all=True, filters=wanted) == []
 
 
 def test_a_missing_image_is_told_and_nothing_is_left(engine):

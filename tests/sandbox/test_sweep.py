@@ -153,7 +153,7 @@ def test_an_image_that_a_killed_preparation_left_goes(engine, left, keep):
     name = left()
     dead = keep(name, **{PREPARED: "{}", MAKER: maker(**DEAD)})
     alive = keep(name, **{PREPARED: "{}", MAKER: maker()})
-    unknown = keep(name, **{PREPARED: "{}"})
+    unknown = keep(name, **{PREPARED: "{}", MAKER: ""})
     swept = sweep(engine)
     assert Orphan("image", dead) in swept
     assert not {Orphan("image", alive), Orphan("image", unknown)} & set(swept)
