@@ -14,17 +14,8 @@ from sandbox.probe import Inside
 
 NAMES = (
     *("git", "engine", "isolation", "limits", "base image", "toolbox", "storage", "sandbox"),
-    *(
-        "network",
-        "engine disk",
-        "relay",
-        "leftovers",
-        "home",
-        "disk",
-        "authorities",
-        "keys",
-        "system",
-    ),
+    *("network", "engine disk", "relay", "leftovers"),
+    *("home", "disk", "authorities", "keys", "system"),
 )
 ALL_IS_WELL = Inside((), (), 100 << 30, 1_000_000, ())
 
