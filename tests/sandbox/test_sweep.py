@@ -97,7 +97,11 @@ def test_what_is_somebody_elses_stays(engine, left, labels):
     assert exists(engine, name)
 
 
-@pytest.mark.parametrize("labels", [{"host_pids": "pid:[1]"}, {"host_pid": "?"}], ids=["ns", "pid"])
+@pytest.mark.parametrize(
+    "labels",
+    [{"host_pids": "pid:[1]", "host_pid": str(2**22 + 1)}, {"host_pid": "?"}],
+    ids=["namespace", "pid"],
+)
 def test_an_owner_that_cannot_be_asked_keeps_its_container(engine, left, labels):
     name = left(**labels)
     sweep(engine)
