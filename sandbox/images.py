@@ -194,13 +194,27 @@ def _check(engine: Engine, name: str, facts: dict[str, Any]) -> None:
             )
 
 
-def _authorities() -> str:
+@dataclass(frozen=True, slots=True)
+class Authorities:
     """The certificate authorities this host trusts: a company's own are among them."""
+
+    place: str
+    """The file they stand in; empty when there is none."""
+    text: str
+    """PEM; empty when there is none."""
+
+
+def _authorities() -> str:
+    return authorities().text
+
+
+def authorities() -> Authorities:
+    """Find the host's bundle."""
     named = ssl.get_default_verify_paths().cafile
     for place in (named, *AUTHORITIES):
         if place and os.path.isfile(place):
-            return Path(place).read_text(encoding="utf-8", errors="replace")
-    return ""
+            return Authorities(place, Path(place).read_text(encoding="utf-8", errors="replace"))
+    return Authorities("", "")
 
 
 @contextlib.contextmanager

@@ -204,7 +204,8 @@ class _Preparing:
         """Make the container's files an image; its id."""
         # The engine copies labels from the container: emptied, or a sweep would take it for one.
         blank = dict.fromkeys((*self._marks, container.NAME), "")
-        own = {MAKER: Owner.of_this_process().text}
+        # Of an image without a name only; what somebody makes from a named one would inherit it.
+        own = {MAKER: "" if tag else Owner.of_this_process().text}
         env = [f"{name}={value}" for name, value in self._env.items()]
         conf = {"Labels": blank | own | dict(labels), "Env": env}
         repository, _, version = (tag or "").partition(":")

@@ -1,26 +1,12 @@
-"""doctor and gc: what is missing, what is left over."""
+"""gc: what is left over."""
 
-import gc
 import os
 import time
-import warnings
-
-import pytest
 
 from orchestrator.record import Owner
 from orchestrator.records import Records
 from orchestrator.task import Task
 from tests.cli.conftest import git
-
-
-@pytest.fixture
-def no_engine(monkeypatch):
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
-    yield
-    with warnings.catch_warnings():
-        # docker-py leaves a socket that could not connect to the garbage collector.
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 def begin(home, repository):
@@ -38,30 +24,6 @@ def dead(home, repository) -> str:
     with begin(home, repository) as held:
         held.update(owner=Owner(os.getpid(), "an earlier boot", ""))
     return held.record.id
-
-
-def test_a_machine_with_everything_is_well(orchestrator, home):
-    said = orchestrator("doctor", "--json")
-    assert said.code == 0
-    names = ["git", "engine", "base image", "toolbox", "home", "disk", "keys", "system"]
-    assert [each["name"] for each in said.json] == names
-    assert [each["name"] for each in said.json if not each["ok"]] == ["keys"]
-    assert not home.exists()
-
-
-def test_keys_are_named_and_not_shown(orchestrator, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    said = orchestrator("doctor")
-    assert "OPENAI_API_KEY" in said.text
-    assert said.text.splitlines()[-1] == "Ready."
-    assert "sk-secret" not in said.text
-
-
-def test_a_missing_engine_is_named_with_what_to_do(orchestrator, no_engine):
-    said = orchestrator("doctor")
-    assert said.code == 1
-    assert "missing  engine" in said.text
-    assert said.text.splitlines()[-1] == "1 thing is missing."
 
 
 def test_a_killed_run_gets_its_end(repository, orchestrator, home):
