@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from sandbox import container, snapshot, toolbox
-from sandbox.channel import NOTHING, WORKSPACE, Chunk
+from sandbox import container, disk, snapshot, toolbox, workspace
+from sandbox.channel import NOTHING, WORKSPACE, Chunk, Output
 from sandbox.engine import Engine
 from sandbox.errors import SandboxLostError
 from sandbox.exec import ExecChannel
@@ -16,6 +16,7 @@ from sandbox.files import Files
 from sandbox.hardening import work_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
+from sandbox.memory import Kills
 from sandbox.neighbour import Neighbour
 from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
@@ -61,6 +62,7 @@ class Box:
         self.id = opened.id
         self.channel = ExecChannel(self._engine, opened.id)
         self.files = Files(self.channel)
+        self._kills = Kills(self._engine, opened.id)
         self.openings += 1
         self._environment = opened.environment
 
@@ -80,8 +82,10 @@ class Box:
         Time limit, `reap` and errors as in `Channel.start`. `keep` gets every byte of both streams
         in the order of arrival, up to `KEPT`; where more came, its last line says so.
         """
-        items = self.channel.start(
-            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
+        items = self._told(
+            self.channel.start(
+                command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
+            )
         )
         with contextlib.closing(items):
             yield from lines(items if keep is None else _kept(items, keep))
@@ -98,8 +102,10 @@ class Box:
         limit: int = 1_000_000,
     ) -> Completed:
         """Run a command to its end; of each stream the first `limit` bytes are returned."""
-        items = self.channel.start(
-            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
+        items = self._told(
+            self.channel.start(
+                command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
+            )
         )
         with contextlib.closing(items):
             return _completed(items, limit)
@@ -107,6 +113,19 @@ class Box:
     def _seen(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """The variables of one command: what neighbours gave, then its own."""
         return {**self._environment, **env}
+
+    def _told(self, items: Output) -> Output:
+        """The same, the Exit with what only the container as a whole knows."""
+        with contextlib.closing(items):
+            for item in items:
+                if (
+                    isinstance(item, Exit)
+                    and not item.timed_out
+                    and self._kills.behind(item.status)
+                ):
+                    yield replace(item, out_of_memory=True)
+                else:
+                    yield item
 
     def snapshot(self, previous: str, pack: Path, cap: int = snapshot.PACK_CAP) -> Snapshot:
         """Record the files of /workspace, see `snapshot.take`."""
@@ -166,8 +185,12 @@ def _opened(
     labels: Mapping[str, str],
     neighbours: Sequence[Neighbour],
 ) -> Iterator[Opened]:
-    flags = work_flags(image, limits, toolbox=toolbox.volume(engine), labels=labels)
+    volume, quota = toolbox.volume(engine), disk.has_quota(engine)
+    flags = work_flags(image, limits, toolbox=volume, labels=labels, quota=quota)
     with container.running(engine, flags) as identity, contextlib.ExitStack() as beside:
+        beside.enter_context(disk.watched(engine, identity, limits.disk))
+        if limits.workspace == "memory":
+            workspace.fill(engine, identity, image, limits, volume, labels)
         environment: dict[str, str] = {}
         for neighbour in neighbours:
             environment |= beside.enter_context(neighbour.join(engine, identity, labels))

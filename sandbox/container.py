@@ -71,6 +71,18 @@ def _with_runtime(flags: Mapping[str, Any], runtime: str) -> Mapping[str, Any]:
 
 
 def _start(api: APIClient, name: str, flags: Mapping[str, Any]) -> str:
+    try:
+        return _started(api, name, flags)
+    except ImageError:
+        # What the engine says of itself does not tell whether it can hold a quota: xfs without
+        # `pquota` refuses here. A refusal for another reason comes again, without it.
+        if "StorageOpt" not in flags["HostConfig"]:
+            raise
+        host = {key: value for key, value in flags["HostConfig"].items() if key != "StorageOpt"}
+        return _started(api, name, {**flags, "HostConfig": host})
+
+
+def _started(api: APIClient, name: str, flags: Mapping[str, Any]) -> str:
     image = flags["Image"]
     try:
         # Not docker-py's own create: that would put the host's proxy settings into the container.

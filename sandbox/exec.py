@@ -31,6 +31,8 @@ ARGUMENT = 128 * 1024
 with it the removal of the container."""
 ARGUMENTS = 1 << 20
 """Bytes of all arguments and variables; Linux refuses 2 MiB with the usual stack limit."""
+DYING = 0.5
+"""Seconds in which the engine learns that a container died whose processes are gone already."""
 ATTEMPTS = 10
 PAUSE = 0.05
 """Tries to start a process, and seconds between them. With all processes of the limits taken, one
@@ -108,7 +110,7 @@ class ExecChannel:
                     raise _NotStartedError
                 size += len(chunk.data)
                 yield chunk
-        yield self._exit(running.id, time.monotonic() - job.began, job.seconds, size)
+        yield self._exit(running.id, job, size)
 
     def _refused(self, running: str, first: Chunk) -> bool:
         """Whether the first output is the engine's own, saying that it could not start a process.
@@ -182,11 +184,14 @@ class ExecChannel:
                     return
             self.sweep()
 
-    def _exit(self, running: str, took: float, seconds: float, size: int) -> Exit:
+    def _exit(self, running: str, job: _Job, size: int) -> Exit:
+        took, seconds = time.monotonic() - job.began, job.seconds
         with self._losing():
             status = self._await(running, DRAIN)
         if status in (None, KILLED, CANNOT_START):  # 126: "cannot exec in a stopped state"
             self._require_alive()
+        if status == KILLED and not job.token:
+            self._await_death()
         if status is None:
             raise SandboxLostError("The engine lost track of a command: start the run again.")
         timed_out = took >= seconds and status in (TIMED_OUT, KILLED)
@@ -220,6 +225,16 @@ class ExecChannel:
     def _inspect(self, started: str) -> dict[str, Any]:
         found: dict[str, Any] = self._api.exec_inspect(started)
         return found
+
+    def _await_death(self) -> None:
+        """Processes go before the engine says that their container did; a killed one may mean it.
+
+        Not worth the wait for commands of the agent's, see `memory.Kills`.
+        """
+        deadline = time.monotonic() + DYING
+        while time.monotonic() < deadline:
+            self._require_alive()
+            time.sleep(PAUSE)
 
     def _require_alive(self) -> None:
         if error := lost(self._api, self._container):
