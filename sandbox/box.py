@@ -37,6 +37,10 @@ class Opened:
 class Box:
     """One open sandbox. The files of the run are at /workspace; all work is done by uid 10001."""
 
+    id: str
+    channel: ExecChannel
+    files: Files
+
     def __init__(
         self,
         engine: Engine,
@@ -57,6 +61,9 @@ class Box:
 
         Nothing of the old one is kept; `id`, `channel` and `files` are new. Raises as `open_box`.
         """
+        if self.openings:
+            # It raises while the engine is away, and then there is nothing to be forgotten yet.
+            container.remove(self._engine.client.api, self.id)
         self._life.close()
         opened = self._begin()
         self.id = opened.id
