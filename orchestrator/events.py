@@ -50,10 +50,21 @@ class Prepared(Event, frozen=True):
     image: str
     cached: bool
     seconds: float
+    reused: bool = False
+    """Set-up did not run again: its inputs are those of an earlier commit."""
     left: tuple[str, ...] = ()
     """Untracked paths that set-up left in the tree; they are not the worker's."""
     restored: tuple[str, ...] = ()
     """Tracked paths that set-up had altered and that were put back."""
+
+
+class SetupFailed(Event, frozen=True):
+    """Where to read what set-up printed before it failed."""
+
+    tail: str
+    """The last lines."""
+    file: str
+    """All of it."""
 
 
 class Turn(Event, frozen=True):
@@ -219,6 +230,7 @@ AnyEvent: TypeAlias = (
     RunStarted
     | StageStarted
     | Prepared
+    | SetupFailed
     | Turn
     | Text
     | Output

@@ -22,6 +22,7 @@ from orchestrator.events import (
     Restarting,
     RunFinished,
     RunStarted,
+    SetupFailed,
     StageStarted,
     Text,
     ToolFinished,
@@ -53,6 +54,9 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [_beginning(event)]
         case Prepared():
             return _prepared(event, ink)
+        case SetupFailed(tail=tail, file=file):
+            last = [] if streamed else [f"     {line}" for line in _last(tail)]
+            return [*map(ink.dim, last), ink.red(f"set-up failed; all it printed: {clean(file)}")]
         case Turn(text=text) if text.strip():
             return [f"  {line}" for line in _some(text)]
         case ToolStarted(step=step, tool=tool, arguments=arguments):
@@ -158,6 +162,8 @@ def _beginning(event: StageStarted) -> str:
 
 def _prepared(event: Prepared, ink: Ink) -> list[str]:
     how = "was ready" if event.cached else f"prepared in {event.seconds:.1f} s"
+    if event.reused:
+        how += ", over the set-up of an earlier commit"
     shown = [f"image {event.image.removeprefix('sha256:')[:12]} {how}"]
     if event.left:
         shown.append(f"     set-up left: {named(event.left)}")

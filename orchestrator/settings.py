@@ -21,6 +21,8 @@ _LARGEST = "1024g"
 _AFTER_WORK = 3600.0
 """Seconds a container outlives the work in it, so that the record can still be taken from it."""
 
+_MOST_GENERATIONS = 100_000
+
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
@@ -61,6 +63,8 @@ class SandboxSettings(Struct, frozen=True):
     tmp: str = "1g"
     """Of /tmp; it is in memory and counts against it."""
     workspace: Literal["disk", "memory"] = "disk"
+    runtime: str = ""
+    """The OCI runtime, such as `runsc`; empty: the engine's default."""
 
     def __post_init__(self) -> None:
         for name, smallest in _SMALLEST.items():
@@ -79,10 +83,20 @@ class Settings(Struct, frozen=True):
     setup: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     setup_network: bool = False
+    setup_inputs: tuple[str, ...] = ()
+    """Globs of files, besides the well-known ones, that set-up goes by."""
+    history: int | Literal["all"] = 50
+    """Generations of commits that the sandbox sees, the base counted."""
     model: str = ""
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     guardrails: Policy = field(default_factory=Policy)
+
+    def __post_init__(self) -> None:
+        for glob in self.setup_inputs:
+            _check_glob(glob)
+        if self.history != "all" and not 1 <= self.history <= _MOST_GENERATIONS:
+            raise ValueError(f'history must be between 1 and {_MOST_GENERATIONS}, or "all"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +108,7 @@ class Flags:
     command: tuple[str, ...] = ()
     model: str | None = None
     image: str | None = None
+    runtime: str | None = None
     setup: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     setup_network: bool | None = None
@@ -159,8 +174,11 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             command=flags.command,
             model=model,
             image=settings.image if flags.image is None else flags.image,
+            runtime=settings.sandbox.runtime if flags.runtime is None else flags.runtime,
             setup=setup,
             setup_network=network,
+            setup_inputs=settings.setup_inputs,
+            history=None if settings.history == "all" else settings.history,
             checks=checks,
             limits=limits,
             box=_box(settings.sandbox, limits),

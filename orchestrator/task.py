@@ -39,8 +39,16 @@ class Task:
     """`provider:name`, for the `agent` worker."""
     image: str = ""
     """Empty: the product's own base image."""
+    runtime: str = ""
+    """The OCI runtime of every container, such as `runsc`; empty: the engine's default."""
     setup: tuple[str, ...] = ()
     setup_network: bool = False
+    setup_inputs: tuple[str, ...] = ()
+    """Globs of further files that decide what set-up does."""
+    history: int | None = 50
+    """Generations of commits that the sandbox is given, the base counted; None: all."""
     checks: tuple[str, ...] = ()
+    replay: str = ""
+    """A folder of recorded model traffic that answers in the model's place."""
     limits: Limits = field(default_factory=Limits)
     box: BoxLimits = field(default_factory=BoxLimits)

@@ -16,10 +16,14 @@ from sandbox.engine import Engine
 from sandbox.errors import EngineError, ImageError, Limit, SandboxError, SandboxLostError
 from sandbox.limits import Limits
 
+NAME = "name"
+"""The label that repeats a container's name: only the container itself can have both."""
 DISK_SIGNAL, HOST_SIGNAL = signal.SIGXFSZ, signal.SIGUSR2
 """What `disk` ends a container with. Its PID 1 is root's, so nobody inside can send it either."""
 SLEPT, KILLED = 0, 128
 """How the sleep of PID 1 ends: by itself, or with this plus the number of a signal."""
+DYING, PAUSE = 0.5, 0.02
+"""Seconds in which the engine learns that a container died, and between two looks."""
 
 LIMITS: Mapping[int, tuple[Limit, str]] = {
     SLEPT: (
@@ -59,7 +63,7 @@ def running(engine: Engine, flags: Mapping[str, Any]) -> Iterator[str]:
     # Named beforehand: when Ctrl-C comes during the request, the id is never known.
     name = f"orchestrator-{secrets.token_hex(8)}"
     try:
-        yield _start(api, name, _with_runtime(flags, engine.runtime))
+        yield _start(api, name, _named(_with_runtime(flags, engine.runtime), name))
     finally:
         remove(api, name)
 
@@ -68,6 +72,16 @@ def _with_runtime(flags: Mapping[str, Any], runtime: str) -> Mapping[str, Any]:
     if not runtime:
         return flags
     return {**flags, "HostConfig": {**flags["HostConfig"], "Runtime": runtime}}
+
+
+def _named(flags: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """With its name among its labels, if it has any.
+
+    An image made of a container inherits them all: what runs from that must not be taken for ours.
+    """
+    if not flags.get("Labels"):
+        return flags
+    return {**flags, "Labels": {**flags["Labels"], NAME: name}}
 
 
 def _start(api: APIClient, name: str, flags: Mapping[str, Any]) -> str:
@@ -136,3 +150,14 @@ def lost(api: APIClient, container: str) -> SandboxLostError | None:
         f"The sandbox ended at {facts['FinishedAt']} with exit status {facts['ExitCode']}: start "
         "the run again."
     )
+
+
+def death(api: APIClient, container: str) -> SandboxLostError | None:
+    """As `lost`, for a container in which something broke: asked again, for half a second.
+
+    Processes are gone before the engine knows that their container is.
+    """
+    deadline = time.monotonic() + DYING
+    while not (dead := lost(api, container)) and time.monotonic() < deadline:
+        time.sleep(PAUSE)
+    return dead

@@ -5,12 +5,11 @@ any child was killed.
 """
 
 import re
-import time
 
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
-from sandbox.container import lost
+from sandbox.container import death
 from sandbox.engine import Engine
 from sandbox.hardening import BUSYBOX
 
@@ -22,8 +21,6 @@ SIGNALLED = 128
 """From this exit status on, a signal ended the command or, as shells tell it, its last child."""
 READ = (0, 1)
 """How the reading program ends; one of the two files is always missing."""
-DYING = 2.0
-"""Seconds in which the engine learns that a container died whose processes are gone already."""
 
 
 class Kills:
@@ -53,13 +50,6 @@ class Kills:
             status = self._api.exec_inspect(reading)["ExitCode"]
         except (DockerException, RequestException):
             said, status = b"", None
-        if status not in READ:
-            self._require_alive()
+        if status not in READ and (dead := death(self._api, self._container)):
+            raise dead
         return max((int(count) for count in KILLS.findall(said)), default=self._known)
-
-    def _require_alive(self) -> None:
-        deadline = time.monotonic() + DYING
-        while time.monotonic() < deadline:
-            if error := lost(self._api, self._container):
-                raise error
-            time.sleep(0.02)

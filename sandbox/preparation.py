@@ -6,7 +6,6 @@ import mmap
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from docker.api.client import APIClient
 from docker.models.images import Image
@@ -16,10 +15,12 @@ from sandbox.channel import Chunk
 from sandbox.engine import Engine
 from sandbox.errors import ImageError, SetupError
 from sandbox.exec import ExecChannel
-from sandbox.hardening import TOOLBOX, preparation_flags
+from sandbox.framed import FramedChannel
+from sandbox.hardening import preparation_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
-from sandbox.snapshot import PROGRAM
+from sandbox.owner import MAKER, Owner
+from sandbox.source import Known, Source, end_of
 from sandbox.stream import Exit, Line
 
 ROOT = "0:0"
@@ -50,15 +51,6 @@ TRUST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """The base: a commit, its tree, and a pack of both."""
-
-    commit: str
-    tree: str
-    pack: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Recipe:
     """All that makes a prepared image what it is."""
 
@@ -75,9 +67,12 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A prepared image, and what set-up did to the tree in it."""
+    """A prepared image: which commit it holds, and what set-up did to the tree in it."""
 
     image: str
+    commit: str
+    end: str
+    """Where the history in it ends."""
     left: tuple[str, ...]
     restored: tuple[str, ...]
 
@@ -85,7 +80,12 @@ class Layer:
     def of(cls, image: Image) -> "Layer":
         """Read it back from the image's labels."""
         told = json.loads(image.labels[LABEL])
-        return cls(str(image.id), tuple(told["left"]), tuple(told["restored"]))
+        left, restored = tuple(told["left"]), tuple(told["restored"])
+        return cls(str(image.id), told["commit"], told["end"], left, restored)
+
+    @property
+    def known(self) -> Known:
+        return Known(self.commit, self.end)
 
 
 def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], None]) -> Layer:
@@ -93,14 +93,42 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
 
     Raises SetupError, ImageError.
     """
+    source = recipe.source
     with _container(engine, recipe, recipe.base, network=recipe.network) as preparing:
-        _fill(preparing, recipe.source, recipe.authorities)
+        preparing.step("begin", stdin=recipe.authorities.encode())
+        boundary = preparing.take(source, known=None)
+        preparing.step("checkout", source.commit, stdin=boundary)
         for command in recipe.setup:
             _set_up(preparing, command, recipe, on_line)
-        told = json.loads(preparing.step("finish", recipe.source.commit))
-        labels = {LABEL: json.dumps({name: told[name][:TOLD] for name in ("left", "restored")})}
-        raw = preparing.commit(labels)
-    # Only in a container of the layer do files have the inode and change time that git will see.
+        told = preparing.step("finish", source.commit, stdin=boundary)
+        raw, labels = _commit(preparing, source, told)
+    return _settled(engine, recipe, raw, labels, tag)
+
+
+def extend(engine: Engine, recipe: Recipe, over: Layer, tag: str) -> Layer:
+    """Build the image upon one whose set-up ran at another commit; all else as in `build`."""
+    source = recipe.source
+    with _container(engine, recipe, over.image, network=False) as preparing:
+        boundary = preparing.take(source, over.known)
+        told = preparing.step("advance", source.commit, stdin=boundary)
+        raw, labels = _commit(preparing, source, told)
+    return _settled(engine, recipe, raw, labels, tag)
+
+
+def _commit(
+    preparing: "_Preparing", source: Source, answer: bytes
+) -> tuple[str, Mapping[str, str]]:
+    told = json.loads(answer)
+    facts = {name: told[name][:TOLD] for name in ("left", "restored")}
+    facts |= {"commit": source.commit, "end": end_of(source.given.shallow)}
+    labels = {LABEL: json.dumps(facts)}
+    return preparing.commit(labels), labels
+
+
+def _settled(
+    engine: Engine, recipe: Recipe, raw: str, labels: Mapping[str, str], tag: str
+) -> Layer:
+    """Only in a container of the layer do files have the inode and change time git will see."""
     try:
         with _container(engine, recipe, raw, network=False) as settling:
             settling.step("refresh")
@@ -109,14 +137,6 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
         engine.client.images.remove(raw)
         raise
     return Layer.of(engine.client.images.get(tag))
-
-
-def _fill(preparing: "_Preparing", source: Source, authorities: str) -> None:
-    preparing.step("begin", stdin=authorities.encode())
-    with source.pack.open("rb") as file:
-        # Its pages are read as they are sent: a pack may be larger than the memory.
-        pack = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        preparing.step("checkout", source.commit, stdin=pack)
 
 
 def _set_up(
@@ -152,15 +172,14 @@ class _Preparing:
         self._id = identity
         self._marks = marks
         self._env = env
-        self._channel = ExecChannel(engine, identity, user=ROOT)
+        self._exec = ExecChannel(engine, identity, user=ROOT)
+        # A set-up command that starts a daemon, or takes too long, is what this one is for.
+        self.channel = FramedChannel(engine, identity, user=ROOT)
 
     def step(self, *arguments: str, stdin: bytes | mmap.mmap = b"") -> bytes:
         """Run our own program; what it prints. Raises ImageError."""
         printed = {"stdout": bytearray(), "stderr": bytearray()}
-        command = [*PROGRAM, "inside.prepare", *arguments]
-        for item in self._channel.start(
-            command, stdin=stdin, cwd=TOOLBOX, seconds=STEP_SECONDS, reap=False
-        ):
+        for item in self._exec.call("prepare", *arguments, stdin=stdin, seconds=STEP_SECONDS):
             if isinstance(item, Chunk):
                 printed[item.stream] += item.data
             elif not item.ok:
@@ -168,16 +187,26 @@ class _Preparing:
                 raise ImageError(f"The repository cannot be put into the image: {said}")
         return bytes(printed["stdout"])
 
+    def take(self, source: Source, known: Known | None) -> bytes:
+        """Bring the base's objects in; where the history in them ends, line by line."""
+        with source.given.objects(known) as given, given.pack.open("rb") as file:
+            # Its pages are read as they are sent: a pack may be larger than the memory.
+            pack = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            self.step("take", "whole" if given.whole else "more", stdin=pack)
+        return "".join(f"{commit}\n" for commit in source.given.shallow).encode()
+
     def stream(self, command: str, seconds: float) -> Iterator[Line | Exit]:
         """Run a set-up command as root."""
         arguments = ["sh", "-c", command]
-        return lines(self._channel.start(arguments, env=self._env, seconds=seconds))
+        return lines(self.channel.start(arguments, env=self._env, seconds=seconds))
 
     def commit(self, labels: Mapping[str, str], tag: str | None = None) -> str:
         """Make the container's files an image; its id."""
         # The engine copies labels from the container: emptied, or a sweep would take it for one.
-        blank = dict.fromkeys(self._marks, "")
-        conf = {"Labels": blank | dict(labels), "Env": [f"{k}={v}" for k, v in self._env.items()]}
+        blank = dict.fromkeys((*self._marks, container.NAME), "")
+        own = {MAKER: Owner.of_this_process().text}
+        env = [f"{name}={value}" for name, value in self._env.items()]
+        conf = {"Labels": blank | own | dict(labels), "Env": env}
         repository, _, version = (tag or "").partition(":")
         made = self._api.commit(self._id, repository or None, version or None, conf=conf)
         return str(made["Id"])
@@ -192,7 +221,9 @@ def _container(
         image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=network
     )
     with _patience(engine.client.api), container.running(engine, flags) as identity:
-        yield _Preparing(engine, identity, marks, _trust(recipe))
+        preparing = _Preparing(engine, identity, marks, _trust(recipe))
+        with contextlib.closing(preparing.channel):
+            yield preparing
 
 
 def _trust(recipe: Recipe) -> dict[str, str]:

@@ -11,9 +11,8 @@ from sandbox.channel import Chunk
 from sandbox.engine import Engine
 from sandbox.errors import DiskFullError, ImageError
 from sandbox.exec import ExecChannel
-from sandbox.hardening import TOOLBOX, work_flags
+from sandbox.hardening import work_flags
 from sandbox.limits import Limits, shown
-from sandbox.snapshot import PROGRAM
 
 SECONDS = 600.0
 
@@ -53,10 +52,7 @@ def _carry(
 ) -> str:
     """Run our program in a container; what it complained of when it failed."""
     complaint = b""
-    command = [*PROGRAM, "inside.workspace", way]
-    for item in ExecChannel(engine, place).start(
-        command, stdin=stdin, cwd=TOOLBOX, seconds=SECONDS, reap=False
-    ):
+    for item in ExecChannel(engine, place).call("workspace", way, stdin=stdin, seconds=SECONDS):
         if not isinstance(item, Chunk):
             return "" if item.ok else complaint.decode("utf-8", "replace").strip() or "no reason"
         if item.stream == "stdout" and to is not None:

@@ -37,6 +37,10 @@ _UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Codes of status 429 that no waiting cures."""
 
 
+class UnrecordedError(httpx2.TransportError):
+    """A replay has no answer to a request; of a family that the SDKs pass on as a cause."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """What the provider said."""
@@ -83,6 +87,8 @@ def broken(access: Access, how: str) -> ModelError:
 
 def unanswered(access: Access, problem: BaseException) -> ModelError:
     """The error for a request that found no server, or whose connection broke."""
+    if isinstance(problem, UnrecordedError):
+        return ModelError(str(problem))
     if not isinstance(problem, httpx2.ConnectError | httpx2.ConnectTimeout):
         return broken(access, str(problem))
     ours = access.address.startswith("http://")

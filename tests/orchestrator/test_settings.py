@@ -40,6 +40,7 @@ file_size = "2g"
 disk = "30g"
 tmp = "512m"
 workspace = "memory"
+runtime = "runsc"
 
 [guardrails]
 protected = ["infra/**"]
@@ -68,7 +69,7 @@ def test_every_key_is_read():
         setup_network=True,
         model="anthropic:claude-sonnet-4-5",
         limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
-        sandbox=SandboxSettings("8g", 4, 2048, "2g", "30g", "512m", "memory"),
+        sandbox=SandboxSettings("8g", 4, 2048, "2g", "30g", "512m", "memory", "runsc"),
         guardrails=Policy(
             protected=("infra/**",),
             review=("*.sql",),
@@ -89,7 +90,7 @@ def test_every_key_is_read():
         (
             b"[sandbox]\nzz = 1",
             "there is no setting 'sandbox.zz' (known: memory, cpus, pids, "
-            "file_size, disk, tmp, workspace)",
+            "file_size, disk, tmp, workspace, runtime)",
         ),
         (b"setup = 'make'", "setup: expected array, got string"),
         (b"[limits]\nturns = true", "limits.turns: expected int, got bool"),
@@ -145,6 +146,7 @@ def test_the_file_fills_what_flags_leave_open():
         base="main",
         model="anthropic:claude-sonnet-4-5",
         image="python:3.12",
+        runtime="runsc",
         setup=("pip install -e .",),
         setup_network=True,
         checks=("pytest -q", "ruff check ."),
@@ -157,6 +159,7 @@ def test_flags_win_over_the_file():
     flags = Flags(
         model="openai:gpt-5",
         image="other",
+        runtime="kata",
         setup=("true",),
         setup_network=False,
         checks=("make test",),
@@ -170,6 +173,7 @@ def test_flags_win_over_the_file():
         prompt="mend it",
         model="openai:gpt-5",
         image="other",
+        runtime="kata",
         setup=("true",),
         checks=("make test",),
         limits=Limits(turns=3, cost=0.5, seconds=60, input_tokens=9),
@@ -246,3 +250,23 @@ def test_the_documented_example_is_a_valid_policy_file():
     page = (Path(__file__).parents[2] / "docs" / "policy.md").read_text()
     example = page.partition("```toml\n")[2].partition("```")[0]
     assert settings.read(example.encode()).checks == ("pytest -q", "ruff check .")
+
+
+@pytest.mark.parametrize(
+    ("said", "depth"), [("", 50), ("history = 1", 1), ('history = "all"', None)]
+)
+def test_history_is_a_depth_or_all_of_it(said, depth):
+    assert settings.task(".", "x", settings.read(said.encode())).task.history == depth
+
+
+@pytest.mark.parametrize("said", ["history = 0", 'history = "some"', "history = 100001"])
+def test_any_other_history_is_refused(said):
+    with pytest.raises(SettingsError, match="history"):
+        settings.read(said.encode())
+
+
+def test_set_up_inputs_are_globs():
+    read = settings.read(b'setup_inputs = ["*.list"]')
+    assert settings.task(".", "x", read).task.setup_inputs == ("*.list",)
+    with pytest.raises(SettingsError, match="a glob must not be empty"):
+        settings.read(b'setup_inputs = [""]')

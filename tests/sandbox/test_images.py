@@ -11,7 +11,7 @@ from docker.errors import APIError
 
 from sandbox.box import open_box
 from sandbox.errors import DiskFullError, ImageError, SetupError
-from sandbox.images import BASE_IMAGE, PREPARED, _disk_full_named, prepare
+from sandbox.images import BASE_IMAGE, PREPARED, SETUP, _disk_full_named, prepare
 from sandbox.limits import Limits
 from sandbox.snapshot import rehash, take
 
@@ -247,9 +247,9 @@ def test_a_pack_that_is_broken_leaves_nothing(engine, ready, recorded, tmp_path)
     assert preparing(engine) == []
 
 
-def test_the_tag_is_the_key_and_the_id_is_what_runs(engine, prepared):
-    tags = engine.client.images.get(prepared.image).tags
-    assert (len(tags), tags[0].partition(":")[0]) == (1, PREPARED)
+def test_an_image_has_a_name_for_its_commit_and_one_for_what_stands_on_it(engine, prepared):
+    names = sorted(tag.partition(":")[0] for tag in engine.client.images.get(prepared.image).tags)
+    assert names == [PREPARED, SETUP]
 
 
 def test_a_full_disk_of_the_engine_is_named():

@@ -210,7 +210,7 @@ def test_a_commands_lines_are_seen_while_it_runs(workspace, tmp_path):
     assert [type(next(running)) for _ in range(2)] == [Turn, ToolStarted]
     assert next(running) == Output(stream="stdout", text="first")
     workspace.box.run(["touch", "go"])
-    assert next(running) == Output(stream="stderr", text="second")
+    assert next(running) == Output(stream="stdout", text="second")
     running.close()
 
 

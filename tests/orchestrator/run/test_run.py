@@ -15,12 +15,15 @@ from orchestrator.events import (
     Delivered,
     Ignored,
     LeftOut,
+    Output,
     Prepared,
     Recovered,
     Restarting,
+    SetupFailed,
 )
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import MOST, Outcome, Verdict
+from sandbox.errors import EngineError
 from tests.conftest import git
 from tests.orchestrator.run.conftest import containers
 
@@ -240,6 +243,28 @@ def test_set_up_that_fails_says_which_command(desk):
     assert "exit 3" in ran.record.message
 
 
+def test_all_that_a_failed_set_up_printed_is_kept_and_its_end_is_told(desk):
+    ran = desk.run(EDIT, setup=("seq 100; echo oh no >&2; exit 3",))
+    log = desk.home / "runs" / ran.record.id / "artifacts/setup.log"
+    (failed,) = ran.told(SetupFailed)
+    assert (failed.tail.splitlines()[-2:], failed.file) == (["100", "oh no"], str(log))
+    assert log.read_text() == "".join(f"{number}\n" for number in range(1, 101)) + "oh no\n"
+    assert str(log) in ran.record.message
+
+
+def test_a_new_commit_runs_set_up_again_only_for_its_inputs(desk_with):
+    desk = desk_with({"go.mod": b"module one\n", "name": str(desk_with).encode()})
+    setup = ("echo set up",)
+    reused = []
+    for path in ("README.md", "go.mod"):
+        desk.run("true", setup=setup)
+        (desk.repository / path).write_bytes(b"other\n")
+        git(desk.repository, "commit", "-qam", path)
+        (prepared,) = desk.run("true", setup=setup).told(Prepared)
+        reused.append(prepared.reused)
+    assert reused == [True, False]
+
+
 def test_what_set_up_leaves_is_named_and_is_not_the_workers(desk):
     ran = desk.run("true", setup=("touch made.txt; echo changed > README.md",))
     assert [(e.left, e.restored) for e in ran.told(Prepared)] == [(("made.txt",), ("README.md",))]
@@ -288,3 +313,21 @@ def test_a_forged_index_ends_as_unrecorded(desk):
     index = "GIT_INDEX_FILE=/var/lib/orchestrator/snapshot/index"
     ran = desk.run(f"{index} git update-index --assume-unchanged README.md; {EDIT}; touch new")
     assert ran.record.outcome is Outcome.UNRECORDED
+
+
+def test_a_runtime_reaches_every_container_and_an_unknown_one_starts_no_run(desk, engine):
+    used = set()
+
+    def look(event):
+        if isinstance(event, Output):
+            for name in containers(next(desk.home.glob("runs/2*")).name):
+                facts = engine.client.api.inspect_container(name)
+                used.add((event.stage, facts["HostConfig"]["Runtime"]))
+
+    other = "io.containerd.runc.v2"
+    desk.run("echo line; " + EDIT, checks=("cat README.md",), runtime=other, watch=look)
+    assert {stage for stage, runtime in used} == {"work", "base", "proof"}
+    assert {runtime for stage, runtime in used} == {other}
+    with pytest.raises(EngineError, match="has no runtime 'nothing', only io"):
+        desk.run(EDIT, runtime="nothing")
+    assert len(list(desk.home.glob("runs/2*"))) == 1
