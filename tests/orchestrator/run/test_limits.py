@@ -30,6 +30,13 @@ def test_a_fixer_without_enough_memory_says_so(desk):
     assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\nmore"
 
 
+def test_a_check_without_enough_memory_says_so(desk):
+    sandbox = SandboxSettings(memory="128m")
+    ran = desk.run("echo more >> README.md", checks=(HOG,), sandbox=sandbox)
+    assert ran.record.outcome is Outcome.CHECKS_FAILED
+    assert "(137: out of memory (limit 128m))" in ran.record.message
+
+
 def test_files_in_memory_end_as_the_same_tree(desk):
     script = (
         "test $(df -T /workspace | grep -c tmpfs) = $IN_MEMORY; test -e egg/PKG; test -e ~/cache;"
