@@ -6,7 +6,6 @@ The watch also looks at the room that is left for everybody, when the engine is 
 import contextlib
 import functools
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -80,47 +79,61 @@ def watched(engine: Engine, container: str, size: int) -> Iterator[None]:
     `container.lost` tells afterwards which of the two it was.
     """
     closing = threading.Event()
-    watch = threading.Thread(
-        target=_watch, args=(engine.client.api, container, size, closing.wait), daemon=True
-    )
-    watch.start()
+    watch = _Watch(engine.client.api, container, size)
+    thread = threading.Thread(target=watch.keep, args=(closing.wait,), daemon=True)
+    thread.start()
     try:
         yield
     finally:
         closing.set()
-        watch.join(LEAVING)
+        thread.join(LEAVING)
 
 
-def _watch(api: APIClient, container: str, size: int, closing: Callable[[float], bool]) -> None:
-    # What the engine does not answer to, it will not answer to for whoever uses the sandbox either.
-    with contextlib.suppress(*GONE):
-        root = _root(api)
-        floor = Room.at(root).spare() if root else None
-        next_look = 0.0
-        while not closing(INTERVAL):
-            if root and floor and Room.at(root).below(floor):
-                _end(api, container, HOST_SIGNAL)
-            began = time.monotonic()
-            if began < next_look:
-                continue
-            used = _used(api, container)
-            if used is None:
-                return
-            if used > size:
-                _end(api, container, DISK_SIGNAL)
-            next_look = time.monotonic() + EFFORT * (time.monotonic() - began)
+class _Watch:
+    """Looks at one container's files and at the engine's disk, in a thread of its own."""
+
+    def __init__(self, api: APIClient, container: str, size: int) -> None:
+        self._api = api
+        self._container = container
+        self._size = size
+        self._floor: Room | None = None
+        self._next = 0.0
+
+    def keep(self, closing: Callable[[float], bool]) -> None:
+        """Look until the container has ended; the first time after a rest, many are brief."""
+        alive = True
+        while alive and not closing(INTERVAL):
+            with contextlib.suppress(*GONE):  # an engine that is restarted answers later
+                alive = self._look()
+
+    def _look(self) -> bool:
+        """Whether the container still runs."""
+        if self._crowded():
+            self._api.kill(self._container, int(HOST_SIGNAL))
+        began = time.monotonic()
+        if began < self._next:
+            return True
+        used = self._used()
+        if used is not None and used > self._size:
+            self._api.kill(self._container, int(DISK_SIGNAL))
+        self._next = time.monotonic() + EFFORT * (time.monotonic() - began)
+        return used is not None
+
+    def _crowded(self) -> bool:
+        root = _root(self._api)
+        if root is None:
+            return False
+        room = Room.at(root)
+        self._floor = self._floor or room.spare()
+        return room.below(self._floor)
+
+    def _used(self) -> int | None:
+        """Bytes of the container's own layer; None when it does not run any more."""
+        found = self._api.containers(size=True, filters={"id": self._container})
+        return int(found[0].get("SizeRw", 0)) if found else None
 
 
-def _end(api: APIClient, container: str, reason: signal.Signals) -> None:
-    api.kill(container, int(reason))
-
-
-def _used(api: APIClient, container: str) -> int | None:
-    """Bytes of the container's own layer; None when it does not run any more."""
-    found = api.containers(size=True, filters={"id": container})
-    return int(found[0].get("SizeRw", 0)) if found else None
-
-
+@functools.lru_cache(maxsize=8)
 def _root(api: APIClient) -> Path | None:
     """The folder where the engine keeps everything, when it is on this machine."""
     if not api.base_url.startswith("http+docker://"):
