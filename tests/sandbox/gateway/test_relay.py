@@ -287,5 +287,5 @@ def test_c10_of_a_killed_owner_box_and_relay_are_swept(engine, image):
     mine = {"label": f"host_pid={pid}"}
     left = {facts["Names"][0][1:] for facts in engine.client.api.containers(all=True, filters=mine)}
     assert len(left) == 2
-    assert left <= set(sweep(engine))
+    assert left <= {orphan.name for orphan in sweep(engine)}
     assert engine.client.api.containers(all=True, filters=mine) == []
