@@ -148,7 +148,8 @@ class Quarantine:
 
         Findings do not stop a change from being recorded; they stop it from being published.
         Raises QuarantineError, and records nothing, when the pack is malformed, too large,
-        incomplete or takes too long, or when `parent` is no longer the last change.
+        incomplete or takes too long, or when `parent` is no longer the last change; OSError on a
+        full disk.
         """
         try:
             self._take_in(tree_id, pack, parent)
@@ -174,7 +175,12 @@ class Quarantine:
             raise QuarantineError("the sandbox answered with something that is not a tree id.")
         if pack.stat().st_size > MAX_PACK:
             raise QuarantineError(f"the pack is larger than {MAX_PACK:,} bytes.")
-        self.git.index_pack(pack, _CHECKS, f"--max-input-size={MAX_PACK}", seconds=_SECONDS)
+        try:
+            self.git.index_pack(pack, _CHECKS, f"--max-input-size={MAX_PACK}", seconds=_SECONDS)
+        except (GitError, OSError):
+            for begun in self.git.directory.glob("objects/pack/tmp_*"):
+                begun.unlink()  # git leaves it; on a full disk, the record needs its room
+            raise
         self._index_packs()
         # Everything the tree needs has arrived or was here before.
         self.git.run("rev-list", "--objects", "--quiet", tree_id, f"^{parent}^{{tree}}")

@@ -16,7 +16,8 @@ from sandbox.limits import Limits as BoxLimits
 FILE = ".orchestrator.toml"
 
 _LONGEST_RUN = 7 * 86_400.0
-_SMALLEST_MEMORY = 64 << 20
+_SMALLEST = {"memory": "64m", "file_size": "64m", "disk": "64m", "tmp": "1m"}
+_LARGEST = "1024g"
 _AFTER_WORK = 3600.0
 """Seconds a container outlives the work in it, so that the record can still be taken from it."""
 
@@ -55,12 +56,20 @@ class SandboxSettings(Struct, frozen=True):
     memory: str = "4g"
     cpus: float = 2.0
     pids: int = 1024
+    file_size: str = "1g"
+    """Of a single file."""
+    disk: str = "20g"
+    """Of all files that work writes outside of /tmp."""
+    tmp: str = "1g"
+    """Of /tmp; it is in memory and counts against it."""
+    workspace: Literal["disk", "memory"] = "disk"
     runtime: str = ""
     """The OCI runtime, such as `runsc`; empty: the engine's default."""
 
     def __post_init__(self) -> None:
-        if size(self.memory) < _SMALLEST_MEMORY:
-            raise ValueError('memory must be at least "64m"')
+        for name, smallest in _SMALLEST.items():
+            if not size(smallest) <= size(getattr(self, name)) <= size(_LARGEST):
+                raise ValueError(f'{name} must be between "{smallest}" and "{_LARGEST}"')
         if not 0.1 <= self.cpus <= 1024:
             raise ValueError("cpus must be between 0.1 and 1024")
         if not 16 <= self.pids <= 1 << 22:
@@ -237,5 +246,13 @@ def _clamped(limits: Limits) -> tuple[str, ...]:
 
 
 def _box(settings: SandboxSettings, limits: Limits) -> BoxLimits:
-    box = BoxLimits(memory=size(settings.memory), cpus=settings.cpus, pids=settings.pids)
-    return replace(box, seconds=max(box.seconds, limits.seconds + _AFTER_WORK))
+    return BoxLimits(
+        memory=size(settings.memory),
+        cpus=settings.cpus,
+        pids=settings.pids,
+        file_size=size(settings.file_size),
+        disk=size(settings.disk),
+        tmp_size=size(settings.tmp),
+        workspace=settings.workspace,
+        seconds=max(BoxLimits().seconds, limits.seconds + _AFTER_WORK),
+    )

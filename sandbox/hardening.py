@@ -31,9 +31,18 @@ def work_flags(
     *,
     toolbox: str,
     labels: Mapping[str, str],
+    quota: bool = False,
 ) -> dict[str, Any]:
-    """The create request of a container for untrusted work: no network and no capability."""
-    return _flags(image, limits, toolbox, labels, network="none", capabilities=())
+    """The create request of a container for untrusted work: no network and no capability.
+
+    With `quota`, the engine's storage is asked to hold `limits.disk`.
+    """
+    flags = _flags(image, limits, toolbox, labels, network="none", capabilities=())
+    if limits.workspace == "memory":
+        flags["HostConfig"]["Tmpfs"]["/workspace"] = _workspace(limits.memory // 2)
+    if quota:
+        flags["HostConfig"]["StorageOpt"] = {"size": str(limits.disk)}
+    return flags
 
 
 def preparation_flags(
@@ -107,6 +116,11 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
 def _tmpfs(size: int) -> str:
     # exec: test binaries are built and started in /tmp. nr_inodes: empty files cost memory too.
     return f"rw,nosuid,nodev,exec,size={size},nr_inodes=200k,mode=1777"
+
+
+def _workspace(size: int) -> str:
+    owner = "uid=10001,gid=10001,mode=0755"
+    return f"rw,nosuid,nodev,exec,size={size},nr_inodes=500k,{owner}"
 
 
 def _toolbox(volume: str) -> dict[str, Any]:

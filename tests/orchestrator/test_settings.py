@@ -10,6 +10,15 @@ from orchestrator.settings import Flags, Planned, Policy, SandboxSettings, Setti
 from orchestrator.task import Limits, Task
 from sandbox.limits import Limits as BoxLimits
 
+BOX = BoxLimits(
+    memory=8 << 30,
+    cpus=4,
+    pids=2048,
+    file_size=2 << 30,
+    disk=30 << 30,
+    tmp_size=512 << 20,
+    workspace="memory",
+)
 WHOLE = b"""
 image = "python:3.12"
 setup = ["pip install -e ."]
@@ -27,6 +36,10 @@ input_tokens = 250000
 memory = "8g"
 cpus = 4
 pids = 2048
+file_size = "2g"
+disk = "30g"
+tmp = "512m"
+workspace = "memory"
 runtime = "runsc"
 
 [guardrails]
@@ -56,7 +69,7 @@ def test_every_key_is_read():
         setup_network=True,
         model="anthropic:claude-sonnet-4-5",
         limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
-        sandbox=SandboxSettings(memory="8g", cpus=4, pids=2048, runtime="runsc"),
+        sandbox=SandboxSettings("8g", 4, 2048, "2g", "30g", "512m", "memory", "runsc"),
         guardrails=Policy(
             protected=("infra/**",),
             review=("*.sql",),
@@ -76,7 +89,8 @@ def test_every_key_is_read():
         (b"[limits]\nturn = 3", "there is no setting 'limits.turn' (nearest: turns)"),
         (
             b"[sandbox]\nzz = 1",
-            "there is no setting 'sandbox.zz' (known: memory, cpus, pids, runtime)",
+            "there is no setting 'sandbox.zz' (known: memory, cpus, pids, "
+            "file_size, disk, tmp, workspace, runtime)",
         ),
         (b"setup = 'make'", "setup: expected array, got string"),
         (b"[limits]\nturns = true", "limits.turns: expected int, got bool"),
@@ -91,7 +105,13 @@ def test_every_key_is_read():
             b"[sandbox]\nmemory = '4x'",
             'sandbox: \'4x\' is not a size: write it like "512m" or "4g"',
         ),
-        (b"[sandbox]\nmemory = '1m'", 'sandbox: memory must be at least "64m"'),
+        (
+            b"[sandbox]\nmemory = '1m'",
+            'sandbox: memory must be between "64m" and "1024g"',
+        ),
+        (b"[sandbox]\ndisk = '0'", 'sandbox: disk must be between "64m" and "1024g"'),
+        (b"[sandbox]\nfile_size = '2000g'", 'sandbox: file_size must be between "64m" and "1024g"'),
+        (b"[sandbox]\ntmp = '1k'", 'sandbox: tmp must be between "1m" and "1024g"'),
         (b"[sandbox]\ncpus = 0", "sandbox: cpus must be between 0.1 and 1024"),
         (b"[sandbox]\npids = 1", "sandbox: pids must be between 16 and 4194304"),
         (b"[guardrails]\nmax_files = 0", "guardrails: max_files must be at least 1"),
@@ -131,7 +151,7 @@ def test_the_file_fills_what_flags_leave_open():
         setup_network=True,
         checks=("pytest -q", "ruff check ."),
         limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
-        box=BoxLimits(memory=8 << 30, cpus=4, pids=2048),
+        box=BOX,
     )
 
 
@@ -157,7 +177,7 @@ def test_flags_win_over_the_file():
         setup=("true",),
         checks=("make test",),
         limits=Limits(turns=3, cost=0.5, seconds=60, input_tokens=9),
-        box=BoxLimits(memory=8 << 30, cpus=4, pids=2048),
+        box=BOX,
     )
 
 
