@@ -2,7 +2,7 @@
 
 import errno
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ from orchestrator.events import (
 )
 from orchestrator.evidence import Evidence
 from orchestrator.journal import Journal
-from orchestrator.outcome import Facts, Outcome, judge_run
+from orchestrator.outcome import Condition, Facts, Outcome, judge_run
 from orchestrator.reason import Ending, reason
 from orchestrator.record import Record
 from orchestrator.records import Held
@@ -139,7 +139,7 @@ class Attempt:
     def finish(self, seconds: float) -> Record:
         """Say how it ended, for good."""
         outcome = judge_run(self.facts)
-        message = reason(self._ending(outcome))
+        message = reason(self._ending(outcome)) + _without_branch(self.held.record, outcome)
         record = self.held.update(
             state="finished",
             outcome=outcome,
@@ -183,6 +183,17 @@ def _about(arguments: str) -> str:
     return shlex.join(words) if isinstance(asked, list) else words[0] if words else ""
 
 
+def _without_branch(record: Record, outcome: Outcome) -> str:
+    """What a person should know of a branch that could not be written."""
+    if not record.unpublished:
+        return ""
+    verb = "merge" if outcome is Outcome.DONE else "approve"
+    return (
+        f"; its branch could not be written: {record.unpublished.rstrip('.')}; then"
+        f" `orchestrator {verb} {record.short}` writes it"
+    )
+
+
 def _sentence(error: Exception) -> str:
     """The error in a person's words; the system's own say nothing of what to do."""
     if not isinstance(error, OSError):
@@ -191,11 +202,19 @@ def _sentence(error: Exception) -> str:
     return f"The disk is full{where}: free some space and start the run again."
 
 
+_CONDITIONS: Mapping[str | None, Condition] = {
+    None: "lost",
+    "time": "time_up",
+    "disk": "disk_full",
+}
+"""What became of a sandbox, by the limit of its own at which it ended."""
+
+
 def _facts_of(error: Exception, known: Facts) -> Facts | None:
     """What an error says about the run; None when it is nobody's but the program's."""
     match error:
-        case SandboxLostError():
-            return replace(known, sandbox="lost")
+        case SandboxLostError(limit=limit):
+            return replace(known, sandbox=_CONDITIONS[limit])
         case DiskFullError():
             return replace(known, sandbox="disk_full")
         case QuarantineError() | CrossingError():

@@ -1,9 +1,11 @@
 """The deterministic fixer: a worker that is one command, without any model."""
 
 import json
+import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from orchestrator.events import (
     AnyEvent,
@@ -17,8 +19,10 @@ from orchestrator.task import Task
 from orchestrator.tools.command import status_line
 from orchestrator.tools.excerpt import Excerpt
 from orchestrator.tools.tool import OUTPUT_LIMIT
+from orchestrator.worker import reopened
 from sandbox.box import Box
-from sandbox.stream import Exit, Line
+from sandbox.errors import SandboxLostError
+from sandbox.stream import Exit
 
 _TOOL = "command"
 
@@ -33,22 +37,39 @@ class Command:
     def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
         """Run the command, as `Worker.work` says.
 
-        What it changed is told whatever its exit status. Only status 0 is `complete`: many
-        fixers end with 1 both when problems remain and when they crashed, and from outside the
-        two look the same; a person can tell the fixer to end with 0, as `ruff --exit-zero` does.
+        In a box that died it is started once more, on the files as they were before it: nothing of
+        it was kept. What it changed is told whatever its exit status. Only status 0 is `complete`:
+        many fixers end with 1 both when problems remain and when they crashed, and from outside
+        the two look the same; a person can tell the fixer to end with 0, as `ruff --exit-zero`
+        does.
         """
         yield ToolStarted(step=1, call=_TOOL, tool=_TOOL, arguments=json.dumps(task.command))
-        excerpt = Excerpt(OUTPUT_LIMIT)
-        artifact = self.artifacts / "command.txt"
-        with artifact.open("xb") as keep:
-            for item in box.stream(task.command, seconds=task.limits.seconds, keep=keep):
-                if isinstance(item, Line):
-                    excerpt.add(item.text + "\n")
-                    yield Output(stream=item.stream, text=item.text)
+        until = time.monotonic() + task.limits.seconds
+        with (self.artifacts / "command.txt").open("xb") as keep:
+            while True:
+                opened = box.openings
+                try:
+                    ended = yield from self._run(task, box, keep, until - time.monotonic())
+                except SandboxLostError as lost:
+                    yield from reopened(box, lost)
                 else:
-                    yield _finished(item, excerpt.text(artifact.name))
                     yield FilesTouched(step=1, tool=_TOOL, call=_TOOL)
-                    yield _ended(task.command[0], item)
+                if box.openings == opened:
+                    break
+        yield _ended(task.command[0], ended)
+
+    def _run(
+        self, task: Task, box: Box, keep: BinaryIO, seconds: float
+    ) -> Generator[AnyEvent, None, Exit]:
+        excerpt = Excerpt(OUTPUT_LIMIT)
+        stream = box.stream(task.command, seconds=max(1.0, seconds), keep=keep)
+        for item in stream:
+            if isinstance(item, Exit):
+                yield _finished(item, excerpt.text("command.txt"))
+                return item
+            excerpt.add(item.text + "\n")
+            yield Output(stream=item.stream, text=item.text)
+        raise AssertionError("a stream's last item is its Exit")
 
 
 def _finished(ended: Exit, printed: str) -> ToolFinished:

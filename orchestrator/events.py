@@ -140,6 +140,30 @@ class Ignored(Event, frozen=True):
     total: int
 
 
+class Crashed(Event, frozen=True):
+    """The sandbox died. Whoever is told opens it again, or ends the run, before the next event."""
+
+    reason: str
+
+
+class Restarting(Event, frozen=True):
+    """A sandbox that died will be opened again."""
+
+    attempt: int
+    """1 for the first time it died."""
+    of: int
+    """So many attempts a run has."""
+    seconds: float
+    """The wait before it."""
+
+
+class Recovered(Event, frozen=True):
+    """The sandbox is open again, with the files as they were last recorded."""
+
+    attempt: int
+    tree: str
+
+
 class CheckFinished(Event, frozen=True):
     command: str
     stage: Stage
@@ -204,6 +228,9 @@ AnyEvent: TypeAlias = (
     | Changed
     | LeftOut
     | Ignored
+    | Crashed
+    | Restarting
+    | Recovered
     | CheckFinished
     | Warned
     | WorkerFinished

@@ -99,8 +99,9 @@ _EXIT_CODES = {
     Outcome.CANCELLED: 130,
 }
 
-Condition: TypeAlias = Literal["held", "lost", "tools_broken", "disk_full"]
-"""What became of the sandbox: it held, died, could not run its worker's tools, filled its disk."""
+Condition: TypeAlias = Literal["held", "lost", "tools_broken", "disk_full", "time_up"]
+"""What became of the sandbox: it held, died, could not run its worker's tools, filled its disk,
+reached its own time limit."""
 
 Proof: TypeAlias = Literal["none", "passed", "failed", "missing"]
 """The checks in the fresh container; `missing`: asked for, but they were not run there."""
@@ -169,6 +170,7 @@ _CONDITIONS = {
     "lost": Outcome.SANDBOX_LOST,
     "tools_broken": Outcome.TOOL_SANDBOX_BROKEN,
     "disk_full": Outcome.DISK_FULL,
+    "time_up": Outcome.TIME,
 }
 
 _STOPS: dict[Stop | None, Outcome] = {

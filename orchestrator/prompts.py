@@ -31,6 +31,17 @@ EMPTY = "Your answer was empty. Go on with the task, or call finish when it is d
 FABRICATED = """\
 You wrote a tool call or a tool result as text. Nothing was executed. Use the tools themselves; \
 if the work is done, call finish with your message."""
+DIED = """\
+the sandbox died during this call. It was opened again, and the files of /workspace are as last \
+recorded, before this call; processes, ignored files, /tmp and what was put elsewhere are gone."""
+DIED_AFTER = """\
+[the sandbox died right after this call, before its changes were recorded. It was opened again, \
+and the files of /workspace are as last recorded, before this call; processes, ignored files, \
+/tmp and what was put elsewhere are gone.]"""
+SKIPPED = "not executed: the sandbox died in an earlier call of this answer"
+REOPENED = """\
+The sandbox died and was opened again. The files of /workspace are as last recorded: all finished \
+calls are in them. Processes, ignored files, /tmp and what was put elsewhere are gone."""
 STUCK = """\
 You have made the same call three times with the same failing result. Do not repeat it: find out \
 why it fails, or take another way."""

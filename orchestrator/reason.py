@@ -38,7 +38,7 @@ def reason(end: Ending) -> str:
             return _red(end)
         case Outcome.BUDGET:
             return _spent(end)
-        case Outcome.TIME:
+        case Outcome.TIME if end.facts.sandbox == "held":
             return f"the work took longer than {end.limits.seconds:g} s (--max-seconds)"
         case Outcome.CANCELLED:
             return f"stopped by you, {_commits(end)} kept"

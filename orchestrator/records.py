@@ -20,6 +20,9 @@ from orchestrator.errors import RecordError
 from orchestrator.record import Damaged, Folder, Owner, Record
 from orchestrator.task import Task
 
+PASSING = ("proof.pack", "quarantine.git/incoming.pack")
+"""Files of a run that it removes itself unless it is killed."""
+
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 """No characters that are taken for one another when an id is typed from a screen."""
 
@@ -149,6 +152,20 @@ class Records:
             for path in unborn:
                 shutil.rmtree(path)
         return len(unborn)
+
+    def remove_passing(self) -> tuple[Path, ...]:
+        """Remove the passing files of runs that were killed; what is gone now."""
+        found = [path for name in PASSING for path in self._runs.glob(f"*/{name}")]
+        return tuple(path for path in found if self._remove_passing(path))
+
+    def _remove_passing(self, path: Path) -> bool:
+        run = path.relative_to(self._runs).parts[0]
+        try:
+            with _locked(self.folder(run).lock, run):
+                path.unlink()
+        except (RecordError, OSError):  # its run lives
+            return False
+        return True
 
     @contextmanager
     def _listing(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ from orchestrator.events import (
     Approved,
     Changed,
     CheckFinished,
+    Crashed,
     Delivered,
     FilesTouched,
     Ignored,
@@ -17,6 +18,8 @@ from orchestrator.events import (
     Merged,
     Output,
     Prepared,
+    Recovered,
+    Restarting,
     RunFinished,
     RunStarted,
     StageStarted,
@@ -67,6 +70,12 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [ink.yellow(f"     not recorded: {named(paths)}")]
         case Ignored(paths=paths, total=total):
             return [f"ignored, so not recorded: {named(paths, total)}"]
+        case Crashed(reason=reason):
+            return [ink.red(f"     {line}") for line in _whole(reason, WIDTH - 5)]
+        case Restarting(attempt=attempt, of=of, seconds=seconds):
+            return [ink.yellow(f"opening the sandbox again in {seconds:g} s ({attempt} of {of})")]
+        case Recovered(tree=tree):
+            return [f"the sandbox is open again, its files as last recorded ({tree[:10]})"]
         case CheckFinished():
             return _checked(event, ink, streamed)
         case Warned(text=text):

@@ -8,7 +8,6 @@ that only borrows its objects.
 import difflib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 from orchestrator import clone
 from orchestrator.errors import ConflictError, GitError, RepositoryError
 from orchestrator.git import NO_OBJECT, Git, Place, find
+from sandbox import scratch
 
 _PLAIN_SETTINGS = r"^core\.(filemode|ignorecase|symlinks|autocrlf|eol|checkstat|trustctime)$"
 """Settings that say how files are compared and name no program."""
@@ -143,24 +143,24 @@ class Repository:
         # the run's branch is published into it.
         if not kept.exists() or self._is_partial():
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as scratch:
-                self._write_pack(base, Path(scratch), kept)
+            with scratch.folder(folder) as place:
+                self._write_pack(base, place, kept)
         return kept
 
-    def _write_pack(self, base: Base, scratch: Path, kept: Path) -> None:
+    def _write_pack(self, base: Base, place: Path, kept: Path) -> None:
         # git begins a pack among the objects and moves it when it is done: in ours, or the user's
         # folder would be written to, and the move fail between two file systems.
-        objects = scratch / "objects"
+        objects = place / "objects"
         self._borrow_objects(objects)
         git = replace(self.git, env={**self.git.env, "GIT_OBJECT_DIRECTORY": str(objects)})
         # What upload-pack says to pack-objects for a client that wants depth 1.
         order = f"--shallow {base.commit}\n{base.commit}\n".encode()
-        options = ("--revs", "--quiet", "--delta-base-offset", str(scratch / "pack"))
+        options = ("--revs", "--quiet", "--delta-base-offset", str(place / "pack"))
         try:
             git.run("pack-objects", *options, stdin=order, seconds=_PACK_SECONDS)
         except GitError as error:
             raise self._incomplete(base.commit, error) from None
-        (pack,) = scratch.glob("pack-*.pack")
+        (pack,) = place.glob("pack-*.pack")
         # The pack comes last: where it is, its index is too.
         os.replace(pack.with_suffix(".idx"), kept.with_suffix(".idx"))
         os.replace(pack, kept)
@@ -196,8 +196,8 @@ class Repository:
     @contextmanager
     def workbench(self) -> Iterator[Git]:
         """A passing git directory that reads this repository's objects under settings of ours."""
-        with tempfile.TemporaryDirectory(prefix="orchestrator-") as scratch:
-            directory = Path(scratch) / "bench.git"
+        with scratch.folder() as place:
+            directory = place / "bench.git"
             bench = Git(directory, settings=self._plain_settings())
             bench.run("init", "--bare", "--quiet", "--template=", "--object-format=sha1")
             (directory / "info").mkdir()

@@ -1,15 +1,18 @@
 """Carrying out a task, from a base commit to a judged branch."""
 
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
 from orchestrator.changes import Changes
 from orchestrator.delivery import publish, require_room
+from orchestrator.errors import OrchestratorError
 from orchestrator.events import (
     AnyEvent,
+    Crashed,
     FilesTouched,
     Judged,
     Output,
@@ -19,17 +22,22 @@ from orchestrator.events import (
     Warned,
 )
 from orchestrator.journal import Journal
+from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.model import Model
+from orchestrator.models.retry import Patience
 from orchestrator.outcome import Verdict, worst
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.record import Record
 from orchestrator.records import Records
+from orchestrator.recovery import Recovery
 from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.workers import hire
-from sandbox import Engine, Line, Source, connect, open_box, prepare
+from sandbox import Engine, Line, Source, connect, open_box, prepare, scratch
 from sandbox.box import Box
+from sandbox.errors import SandboxLostError
+from sandbox.gateway.cassette import size
 from sandbox.images import BASE_IMAGE
 from sandbox.sweep import sweep
 
@@ -43,10 +51,16 @@ _MISSING = (
 
 
 def run(
-    task: Task, repository: Repository, records: Records, model: Model | None, watch: Watch
+    task: Task,
+    repository: Repository,
+    records: Records,
+    model: Model | None,
+    watch: Watch,
+    traffic: Traffic = DIRECT,
 ) -> Record:
     """Carry out a task and return its finished record; `watch` is told every event.
 
+    `traffic` is what the model was connected through, when that records or replays.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
@@ -56,7 +70,7 @@ def run(
     policy = settings.read(repository.read(base.commit, settings.FILE)).guardrails
     pack = repository.pack(base, records.home / "packs")
     with (
-        closing(connect()) as engine,
+        closing(connect(task.runtime)) as engine,
         records.begin(
             task,
             repository=repository.name,
@@ -66,7 +80,7 @@ def run(
         ) as held,
         Journal(held.folder.journal) as journal,
     ):
-        sweep(engine)
+        _tidy(engine, records)
         attempt = Attempt(held, journal, watch)
         attempt.tell(_started(attempt, task, repository, base))
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
@@ -75,13 +89,23 @@ def run(
             _prepare(attempt, engine, task, Source(base.commit, base.tree, pack))
             _prove_base(attempt, engine, task, base)
             with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
-                _work(attempt, task, model, box, changes)
-                _close_the_record(attempt, box, changes)
+                recovery = Recovery(changes)
+                with _kept(attempt, traffic):
+                    _work(attempt, task, model, box, recovery, traffic.patience)
+                _close_the_record(attempt, box, recovery)
         _judge(attempt, changes)
         with attempt.gathering():
             _prove(attempt, engine, task, changes)
         _deliver(attempt, repository, changes)
         return attempt.finish(time.monotonic() - started)
+
+
+def _tidy(engine: Engine, records: Records) -> None:
+    """Remove what runs left that were killed, here and on the engine."""
+    sweep(engine)
+    scratch.sweep(records.home / "packs")
+    records.remove_unborn()
+    records.remove_passing()
 
 
 def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -> AnyEvent:
@@ -129,10 +153,30 @@ def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> Non
             attempt.tell(Warned(text=_MISSING.format(check.command)))
 
 
-def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: Changes) -> None:
+@contextmanager
+def _kept(attempt: Attempt, traffic: Traffic) -> Iterator[None]:
+    """Keep what is said to the model and by it; what there is to say about that, at the end."""
+    folder = attempt.held.folder.cassette
+    traffic.begin(folder, attempt.held.record.task.model)
+    try:
+        yield
+    finally:
+        if said := traffic.end():
+            attempt.tell(Warned(text=said))
+        attempt.held.update(recorded=size(folder))
+
+
+def _work(
+    attempt: Attempt,
+    task: Task,
+    model: Model | None,
+    box: Box,
+    recovery: Recovery,
+    patience: Patience,
+) -> None:
     artifacts = attempt.held.folder.artifacts
     artifacts.mkdir(exist_ok=True)
-    worker = hire(task, model, artifacts)
+    worker = hire(task, model, artifacts, patience)
     # From here on, what is in the box is on record only once a full look at it says so.
     attempt.facts = replace(attempt.facts, rehash_equal=None)
     try:
@@ -140,15 +184,19 @@ def _work(attempt: Attempt, task: Task, model: Model | None, box: Box, changes: 
             for event in events:
                 attempt.tell(event)
                 if isinstance(event, FilesTouched):
-                    attempt.tell_all(changes.record(box, _note(attempt, event)))
+                    attempt.tell_all(recovery.record(box, _note(attempt, event)))
+                elif isinstance(event, Crashed):
+                    attempt.tell_all(recovery.reopen(box, SandboxLostError(event.reason)))
     except KeyboardInterrupt:
         attempt.facts = replace(attempt.facts, cancelled=True)
 
 
-def _close_the_record(attempt: Attempt, box: Box, changes: Changes) -> None:
+def _close_the_record(attempt: Attempt, box: Box, recovery: Recovery) -> None:
     """Stop all that still runs in the box, record what it left, and prove the record complete."""
+    changes = recovery.changes
+    attempt.tell_all(recovery.check(box))
     box.sweep()
-    attempt.tell_all(changes.record(box, _note(attempt, attempt.last_touch())))
+    attempt.tell_all(recovery.record(box, _note(attempt, attempt.last_touch())))
     if changes.ignored and changes.ignored.paths:
         attempt.tell(changes.ignored)
     attempt.facts = replace(
@@ -196,10 +244,17 @@ def _deliver(attempt: Attempt, repository: Repository, changes: Changes) -> None
     """Publish what may be seen. What is blocked stays in quarantine, where `diff` shows it."""
     if not attempt.facts.changed or attempt.facts.verdict is Verdict.BLOCK:
         return
-    whole = FilesTouched(step=attempt.totals.turns, tool="all changes as one")
-    squash = _note(attempt, whole) if changes.tainted else None
-    delivered = publish(repository, changes.quarantine, attempt.id, changes.tip, squash)
-    attempt.held.update(branch=delivered.branch, tip=delivered.commit)
+    tip, tainted = changes.tip, changes.tainted
+    if tainted:
+        # A change with a finding, that a later one took back, must not be seen.
+        whole = FilesTouched(step=attempt.totals.turns, tool="all changes as one")
+        tip = attempt.held.update(tip=changes.quarantine.squash(tip, _note(attempt, whole))).tip
+    try:
+        delivered = publish(repository, changes.quarantine, attempt.id, tip, squashed=tainted)
+    except (OrchestratorError, OSError) as error:
+        attempt.held.update(unpublished=str(error))
+        return
+    attempt.held.update(branch=delivered.branch)
     attempt.tell(delivered)
 
 

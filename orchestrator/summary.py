@@ -25,6 +25,7 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
         ("branch", _branch(record, changes)),
         ("verdict", _verdict(record, ink)),
         ("spent", _spent(record)),
+        ("recorded", _recorded(record)),
         ("said", cut(" ".join(clean_lines(record.said)), 80) if record.turns else ""),
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
@@ -65,7 +66,7 @@ def progress_word(record: Record) -> str:
 
 def short(record: Record) -> str:
     """The part of the id that is typed."""
-    return record.id.rpartition("-")[2]
+    return record.short
 
 
 def money(cost: float | None) -> str:
@@ -110,6 +111,15 @@ def _spent(record: Record) -> str:
     return ", ".join(spent)
 
 
+def _recorded(record: Record) -> str:
+    """What `run --replay` would play, or has played."""
+    if record.task.replay:
+        return f"replayed from {clean(record.task.replay)}: no model was asked, nothing was paid"
+    if not record.recorded:
+        return ""
+    return f"{record.recorded / (1 << 20):.1f} MiB of model traffic: run --replay {short(record)}"
+
+
 def _checks(record: Record) -> list[str]:
     """Each check, as it was on the base and as it is on the recorded tree."""
     base = _results(record, record.base_tree)
@@ -144,6 +154,9 @@ def _verbs(record: Record) -> list[str]:
         return ["log --journal"]
     if record.merged:
         return ["diff"]
+    if record.unpublished:
+        done = record.outcome is Outcome.DONE
+        return ["diff", "merge" if done else "approve", "discard"]
     if record.branch and record.verdict is not Verdict.BLOCK and not _ready(record):
         return ["diff", "approve", "discard"]
     return ["diff", "discard"]

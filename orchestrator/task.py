@@ -39,8 +39,12 @@ class Task:
     """`provider:name`, for the `agent` worker."""
     image: str = ""
     """Empty: the product's own base image."""
+    runtime: str = ""
+    """The OCI runtime of every container, such as `runsc`; empty: the engine's default."""
     setup: tuple[str, ...] = ()
     setup_network: bool = False
     checks: tuple[str, ...] = ()
+    replay: str = ""
+    """A folder of recorded model traffic that answers in the model's place."""
     limits: Limits = field(default_factory=Limits)
     box: BoxLimits = field(default_factory=BoxLimits)

@@ -1,11 +1,12 @@
 """Whatever works on a task: one method, and the run never knows which kind it drives."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Protocol
 
-from orchestrator.events import AnyEvent
+from orchestrator.events import AnyEvent, Crashed
 from orchestrator.task import Task
 from sandbox.box import Box
+from sandbox.errors import SandboxLostError
 
 
 class Worker(Protocol):
@@ -15,8 +16,23 @@ class Worker(Protocol):
         """Yield events as they happen; do nothing between them that is not told.
 
         After an event with `changes_files` the caller records the tree before it asks for the
-        next one; closing the generator ends what is going on. Raises
-        `sandbox.errors.SandboxError` when the box is lost; a model's failure is a
-        `WorkerFinished`, not an exception.
+        next one; closing the generator ends what is going on. After `Crashed` the caller
+        opens the box again with the files as last recorded, or gives up; it may do so after any
+        event with `changes_files`, too, and `box.openings` tells. Raises
+        `sandbox.errors.SandboxError` when the box ended at a limit of its own; a model's failure
+        is a `WorkerFinished`, not an exception.
         """
         ...
+
+
+def reopened(box: Box, lost: SandboxLostError) -> Iterator[Crashed]:
+    """Tell the caller of a dead box, so that it is open again when this returns.
+
+    Raises `lost` when it was not opened again, or when the box ended at a limit of its own.
+    """
+    if lost.limit:
+        raise lost
+    before = box.openings
+    yield Crashed(reason=str(lost))
+    if box.openings == before:
+        raise lost

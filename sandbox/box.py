@@ -1,37 +1,74 @@
 """A sealed container in which work is done: run commands in it, read and write its files."""
 
 import contextlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from sandbox import container, snapshot, toolbox
-from sandbox.channel import NOTHING, WORKSPACE, Chunk
+from sandbox.channel import NOTHING, WORKSPACE, Channel, Chunk
 from sandbox.engine import Engine
+from sandbox.errors import SandboxLostError
 from sandbox.exec import ExecChannel
 from sandbox.files import Files
+from sandbox.framed import FramedChannel
 from sandbox.hardening import work_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
 from sandbox.neighbour import Neighbour
 from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
+from sandbox.terminals import Terminals
 
 KEPT = 256 << 20
 """Bytes of a command's raw output that are kept, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A container that runs, with its neighbours beside it."""
+
+    id: str
+    environment: Mapping[str, str]
+    """What the neighbours want commands to see."""
 
 
 class Box:
     """One open sandbox. The files of the run are at /workspace; all work is done by uid 10001."""
 
     def __init__(
-        self, engine: Engine, identity: str, environment: Mapping[str, str] = NOTHING
+        self,
+        engine: Engine,
+        limits: Limits,
+        life: contextlib.ExitStack,
+        begin: Callable[[], Opened],
     ) -> None:
-        self.id = identity
-        self.channel = ExecChannel(engine, identity)
-        self.files = Files(self.channel)
+        self.limits = limits
+        self.openings = 0
+        """How often a container was opened: 2 after the first one died."""
         self._engine = engine
-        self._environment = environment
+        self._life = life
+        self._begin = begin
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Go on in a new container with new neighbours, its files those of the prepared image.
+
+        Nothing of the old one is kept; `id`, `channel` and `files` are new. Raises as `open_box`.
+        """
+        self._life.close()
+        opened = self._begin()
+        self.id = opened.id
+        self.channel = FramedChannel(self._engine, opened.id)
+        self._life.callback(self.channel.close)
+        self._evidence = ExecChannel(self._engine, opened.id)
+        self.files = Files(self.channel)
+        self.terminals = Terminals(self._engine, opened.id, opened.environment)
+        self._life.callback(self.terminals.leave)
+        self.openings += 1
+        self._environment = opened.environment
 
     def stream(
         self,
@@ -41,16 +78,18 @@ class Box:
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
-        reap: bool = True,
+        evidence: bool = False,
         keep: BinaryIO | None = None,
     ) -> Generator[Line | Exit, None, None]:
         """Run a command and yield its lines, then its Exit; closing the iterator ends the command.
 
-        Time limit, `reap` and errors as in `Channel.start`. `keep` gets every byte of both streams
+        Time limit and errors as in `Channel.start`. With `evidence` the exit status is the engine's
+        own, which nothing in the sandbox can forge; that costs an exec, and what else runs in the
+        sandbox is ended at the time limit as well. `keep` gets every byte of both streams
         in the order of arrival, up to `KEPT`; where more came, its last line says so.
         """
-        items = self.channel.start(
-            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
+        items = self._by(evidence).start(
+            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
         )
         with contextlib.closing(items):
             yield from lines(items if keep is None else _kept(items, keep))
@@ -63,15 +102,21 @@ class Box:
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
-        reap: bool = True,
+        evidence: bool = False,
         limit: int = 1_000_000,
     ) -> Completed:
-        """Run a command to its end; of each stream the first `limit` bytes are returned."""
-        items = self.channel.start(
-            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
+        """Run a command as in `stream`; of each stream the first `limit` bytes are returned."""
+        items = self._by(evidence).start(
+            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
         )
         with contextlib.closing(items):
             return _completed(items, limit)
+
+    def _by(self, evidence: bool) -> Channel:
+        if not evidence:
+            return self.channel
+        self.channel.distrust()
+        return self._evidence
 
     def _seen(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """The variables of one command: what neighbours gave, then its own."""
@@ -96,9 +141,9 @@ class Box:
         """
         self.channel.sweep()
 
-    def lost(self) -> str | None:
-        """Why the sandbox is dead, in a sentence; None while it lives."""
-        return container.state(self._engine.client.api, self.id)
+    def lost(self) -> SandboxLostError | None:
+        """Why the sandbox is dead, as the error to raise; None while it lives."""
+        return container.lost(self._engine.client.api, self.id)
 
 
 @contextlib.contextmanager
@@ -116,13 +161,31 @@ def open_box(
     `neighbours` join it before its first command. Raises ImageError when the image is missing or
     cannot be started, SandboxError when a neighbour does not come up.
     """
-    labels = container.labels(engine, limits, run, purpose)
+    until = time.monotonic() + limits.seconds
+
+    def begin() -> Opened:
+        left = replace(limits, seconds=max(1.0, until - time.monotonic()))
+        labels = container.labels(engine, left, run, purpose)
+        return life.enter_context(_opened(engine, image, left, labels, neighbours))
+
+    with contextlib.ExitStack() as life:
+        yield Box(engine, limits, life, begin)
+
+
+@contextlib.contextmanager
+def _opened(
+    engine: Engine,
+    image: str,
+    limits: Limits,
+    labels: Mapping[str, str],
+    neighbours: Sequence[Neighbour],
+) -> Iterator[Opened]:
     flags = work_flags(image, limits, toolbox=toolbox.volume(engine), labels=labels)
     with container.running(engine, flags) as identity, contextlib.ExitStack() as beside:
         environment: dict[str, str] = {}
         for neighbour in neighbours:
             environment |= beside.enter_context(neighbour.join(engine, identity, labels))
-        yield Box(engine, identity, environment)
+        yield Opened(identity, environment)
 
 
 def _kept(items: Iterator[Chunk | Exit], keep: BinaryIO) -> Iterator[Chunk | Exit]:

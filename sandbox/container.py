@@ -2,6 +2,7 @@
 
 import contextlib
 import secrets
+import signal
 import time
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
@@ -12,8 +13,36 @@ from docker.errors import APIError, DockerException, NotFound
 from requests.exceptions import RequestException
 
 from sandbox.engine import Engine
-from sandbox.errors import ImageError, SandboxError
+from sandbox.errors import EngineError, ImageError, Limit, SandboxError, SandboxLostError
 from sandbox.limits import Limits
+
+NAME = "name"
+"""The label that repeats a container's name: only the container itself can have both."""
+DISK_SIGNAL, HOST_SIGNAL = signal.SIGXFSZ, signal.SIGUSR2
+"""What `disk` ends a container with. Its PID 1 is root's, so nobody inside can send it either."""
+SLEPT, KILLED = 0, 128
+"""How the sleep of PID 1 ends: by itself, or with this plus the number of a signal."""
+
+LIMITS: Mapping[int, tuple[Limit, str]] = {
+    SLEPT: (
+        "time",
+        "The sandbox reached its time limit: give it more seconds and start the run again.",
+    ),
+    KILLED + DISK_SIGNAL: (
+        "disk",
+        "The sandbox's files reached its disk limit: raise `disk` under [sandbox], or have the "
+        "work leave less behind.",
+    ),
+    KILLED + HOST_SIGNAL: (
+        "disk",
+        "The disk of the Docker Engine's machine was nearly full while the sandbox worked: free "
+        "some space there (`docker system df` shows what uses it) and start the run again.",
+    ),
+}
+"""By the exit status of PID 1: the limit at which the sandbox was ended, in a word and a sentence.
+
+It is a fact of the engine's: what happened is known even when whoever ended it died meanwhile.
+"""
 
 
 def labels(engine: Engine, limits: Limits, run: str, purpose: str) -> dict[str, str]:
@@ -26,13 +55,13 @@ def labels(engine: Engine, limits: Limits, run: str, purpose: str) -> dict[str, 
 def running(engine: Engine, flags: Mapping[str, Any]) -> Iterator[str]:
     """Create and start a container, give its id, and remove it with its volumes whatever happens.
 
-    Raises ImageError when the image is missing or cannot be started.
+    Raises ImageError when the image is missing or cannot be started, EngineError.
     """
     api = engine.client.api
     # Named beforehand: when Ctrl-C comes during the request, the id is never known.
     name = f"orchestrator-{secrets.token_hex(8)}"
     try:
-        yield _start(api, name, _with_runtime(flags, engine.runtime))
+        yield _start(api, name, _named(_with_runtime(flags, engine.runtime), name))
     finally:
         remove(api, name)
 
@@ -41,6 +70,16 @@ def _with_runtime(flags: Mapping[str, Any], runtime: str) -> Mapping[str, Any]:
     if not runtime:
         return flags
     return {**flags, "HostConfig": {**flags["HostConfig"], "Runtime": runtime}}
+
+
+def _named(flags: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """With its name among its labels, if it has any.
+
+    An image made of a container inherits them all: what runs from that must not be taken for ours.
+    """
+    if not flags.get("Labels"):
+        return flags
+    return {**flags, "Labels": {**flags["Labels"], NAME: name}}
 
 
 def _start(api: APIClient, name: str, flags: Mapping[str, Any]) -> str:
@@ -57,6 +96,8 @@ def _start(api: APIClient, name: str, flags: Mapping[str, Any]) -> str:
         raise ImageError(
             f"The image {image} cannot be started: {error.explanation or error}"
         ) from error
+    except (DockerException, RequestException) as error:
+        raise _silent(error) from error
     return str(created["Id"])
 
 
@@ -69,21 +110,29 @@ def remove(api: APIClient, name: str) -> None:
     except APIError as error:
         if error.status_code != HTTPStatus.CONFLICT:  # its removal is already in progress
             raise SandboxError(f"The container {name} could not be removed: {error}") from error
+    except (DockerException, RequestException) as error:
+        raise _silent(error) from error
 
 
-def state(api: APIClient, container: str) -> str | None:
-    """Why the container does not run any more, in a sentence; None while it does."""
+def _silent(error: Exception) -> EngineError:
+    return EngineError(f"The engine does not answer ({error}): check `docker version`.")
+
+
+def lost(api: APIClient, container: str) -> SandboxLostError | None:
+    """Why the container does not run any more, as the error to raise; None while it does."""
     try:
         facts = api.inspect_container(container)["State"]
     except NotFound:
-        return "The sandbox was removed from outside: start the run again."
+        return SandboxLostError("The sandbox was removed from outside: start the run again.")
     except (DockerException, RequestException) as error:
-        return f"The engine does not answer ({error}): check `docker version`."
+        return SandboxLostError(str(_silent(error)))
     if facts["Running"]:
         return None
-    if facts["ExitCode"] == 0:
-        return "The sandbox reached its time limit: give it more seconds and start the run again."
-    return (
-        f"The sandbox ended at {facts['FinishedAt']} with exit status {facts['ExitCode']}"
-        f"{': out of memory' if facts['OOMKilled'] else ''}; start the run again."
+    # Not by `OOMKilled`: it is false after an exec'd process, and true for any child killed before.
+    if reached := LIMITS.get(facts["ExitCode"]):
+        limit, sentence = reached
+        return SandboxLostError(sentence, limit)
+    return SandboxLostError(
+        f"The sandbox ended at {facts['FinishedAt']} with exit status {facts['ExitCode']}: start "
+        "the run again."
     )

@@ -1,20 +1,17 @@
-"""The Docker Engine: the one that answers, and how this process signs what it creates there."""
+"""The Docker Engine: the one that answers."""
 
-import os
-import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import docker
 from docker.errors import DockerException
 
 from sandbox.errors import EngineError
+from sandbox.owner import Owner
 
 OLDEST_API = (1, 41)
 """Docker Engine 20.10, the oldest one these containers were tried on."""
-
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-PROCESSES = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,43 +30,53 @@ class Engine:
         self.client.close()
 
     def host_labels(self) -> dict[str, str]:
-        """Labels that tell whose a container is, and so whether its owner still lives.
-
-        A process id alone is taken again sooner or later: its start time, in clock ticks since the
-        boot named, makes it unique.
-        """
-        return {
-            "app": "orchestrator",
-            "host": platform.node(),
-            "host_boot": BOOT_ID.read_text().strip() if BOOT_ID.exists() else "",
-            "host_pid": str(os.getpid()),
-            "host_start": start_time(os.getpid()),
-            "host_user": str(os.getuid()),
-        }
+        """Labels that tell whose a container is, and so whether its owner still lives."""
+        return Owner.of_this_process().labels
 
 
 def connect(runtime: str = "") -> Engine:
     """Connect as the `docker` command would: DOCKER_HOST, else its context, else the socket.
 
-    Raises EngineError when nothing answers there, or something too old or not for Linux containers.
+    Raises EngineError when nothing answers there, or something too old or not for Linux containers,
+    or that does not have the `runtime`.
     """
     try:
         client = docker.from_env(version="auto")
         said = client.version()
+        objection = _objection(said) or (_unknown(client, runtime) if runtime else None)
     except (DockerException, OSError) as error:
         raise EngineError(_advice(error)) from error
-    if objection := _objection(said["ApiVersion"], said["Version"], said["Os"]):
+    if objection:
         client.close()
         raise EngineError(objection)
     return Engine(client, said["Version"], said["Arch"], runtime)
 
 
-def _objection(api: str, version: str, system: str) -> str | None:
+def _objection(said: Mapping[str, Any]) -> str | None:
+    api, version, system = said["ApiVersion"], said["Version"], said["Os"]
+    if any("podman" in part["Name"].lower() for part in said.get("Components") or ()):
+        # Tried with 4.3.1: no bound on the number of files in a tmpfs, no labels and variables on
+        # an image made from a container, no volume filled without a start.
+        return (
+            f"Podman {version} answers there, whose imitation of the Docker API lacks what prepared"
+            " images need: set DOCKER_HOST to a Docker Engine, 20.10 or later."
+        )
     if tuple(int(part) for part in api.split(".")) < OLDEST_API:
         return f"Docker Engine {version} is too old: install 20.10 or later."
     if system != "linux":
         return f"The Docker Engine runs {system} containers: switch it to Linux containers."
     return None
+
+
+def _unknown(client: docker.DockerClient, runtime: str) -> str | None:
+    known = sorted(client.info().get("Runtimes") or ())
+    # A shim of containerd's need not be registered since Docker Engine 23; the engine will tell.
+    if runtime in known or runtime.startswith("io.containerd."):
+        return None
+    return (
+        f"The Docker Engine has no runtime {runtime!r}, only {', '.join(known)}: name one of them, "
+        "or add it under `runtimes` in the engine's daemon.json and reload the engine."
+    )
 
 
 def _advice(error: BaseException) -> str:
@@ -100,13 +107,3 @@ def _system_error(error: BaseException | None) -> OSError | None:
             return error
         error = error.__cause__ or error.__context__
     return None
-
-
-def start_time(pid: int) -> str:
-    """When a process began, in clock ticks since boot; empty when it is gone or nothing tells."""
-    try:
-        facts = (PROCESSES / str(pid) / "stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-    # proc(5): field 22, counted after the command name, which may itself hold spaces and brackets.
-    return facts.rpartition(")")[2].split()[19]

@@ -12,6 +12,10 @@
 Every message is one sentence that says what to do next.
 """
 
+from typing import Literal
+
+Limit = Literal["time", "disk"]
+
 
 class SandboxError(Exception):
     """The sandbox failed, not the command in it."""
@@ -34,7 +38,14 @@ class SetupError(SandboxError):
 
 
 class SandboxLostError(SandboxError):
-    """The container died or stopped answering."""
+    """The container died or stopped answering.
+
+    `limit` names the limit of its own at which it was ended; without one it crashed.
+    """
+
+    def __init__(self, message: str, limit: Limit | None = None) -> None:
+        super().__init__(message)
+        self.limit = limit
 
 
 class DiskFullError(SandboxError):

@@ -1,12 +1,10 @@
 """Images with a repository in them: prepared once per base commit, then started like any other."""
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import ssl
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from docker.errors import APIError, DockerException, ImageNotFound
 from docker.models.images import Image
 
 from containers import BUILD
+from sandbox import scratch
 from sandbox.engine import Engine
 from sandbox.errors import DiskFullError, ImageError, SandboxError, SetupError
 from sandbox.hardening import TOOLBOX
@@ -154,18 +153,10 @@ def _authorities() -> str:
 @contextlib.contextmanager
 def _turn(key: str) -> Iterator[None]:
     """One process at a time prepares an image. Without the lock the work would be done twice."""
-    place = Path(tempfile.gettempdir(), f"orchestrator-{os.getuid()}-{key[:16]}.lock")
-    try:
-        lock = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError:
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            stack.enter_context(scratch.turn(key[:16]))
         yield
-        return
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        place.unlink(missing_ok=True)
-        os.close(lock)
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ from docker.types import Mount
 from containers import BUILD
 from sandbox.engine import Engine
 from sandbox.errors import ImageError
+from sandbox.owner import MAKER, Owner
 
 IMAGE = "orchestrator/toolbox:1"
 PLACE = "/opt/orchestrator"
@@ -78,6 +79,24 @@ def remove(engine: Engine, name: str) -> None:
         _discard(engine, container, _volume_of(container))
 
 
+def unfinished(engine: Engine) -> dict[str, str]:
+    """Toolboxes that are being filled, or were when their maker died: their names and makers."""
+    api = engine.client.api
+    volumes = api.volumes(filters={"label": LABEL, "dangling": "true"})["Volumes"] or ()
+    containers = api.containers(all=True, filters={"label": LABEL})
+    found = {item["Name"]: item["Labels"] for item in volumes}
+    found |= {item["Names"][0].removeprefix("/"): item["Labels"] for item in containers}
+    return {name: labels.get(MAKER, "") for name, labels in found.items() if name != labels[LABEL]}
+
+
+def discard(engine: Engine, name: str) -> None:
+    """Remove an unfinished toolbox, as far as it had come."""
+    with suppress(NotFound):
+        engine.client.api.remove_container(name)
+    with suppress(NotFound):
+        engine.client.api.remove_volume(name)
+
+
 def image_id(engine: Engine) -> str:
     """The id of the toolbox image. Raises ImageError when it is missing."""
     try:
@@ -108,7 +127,7 @@ def _volume_of(container: Container) -> str:
 
 def _fill(engine: Engine, name: str, image: str, programs: Mapping[str, bytes]) -> str:
     own = f"{name}-{secrets.token_hex(4)}"
-    labels = {LABEL: name}
+    labels = {LABEL: name, MAKER: Owner.of_this_process().text}
     engine.client.volumes.create(own, labels=labels)
     container = engine.client.containers.create(
         image, name=own, labels=labels, network_mode="none", mounts=[Mount(PLACE, own)]

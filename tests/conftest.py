@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import BASE_IMAGE, Box, Engine, Limits, Source, connect, open_box, prepare
+from tests.images_kinds import PreparedKind, image_kinds
 from tests.recorder import SETUP, TRACKED, Recorder, shallow_source
 
 FILES = {
@@ -98,6 +99,29 @@ def source(make_source) -> Source:
 def image(engine, source) -> str:
     """The small repository prepared on the base image."""
     return prepare(engine, BASE_IMAGE, source).image
+
+
+@pytest.fixture(scope="session")
+def kinds(engine) -> Iterator[Mapping[str, str]]:
+    """An image of every kind, by the words of `tests.images_kinds.KINDS`."""
+    with image_kinds(engine) as names:
+        yield names
+
+
+@pytest.fixture(scope="session")
+def prepared_kind(engine, kinds, source) -> Iterator[PreparedKind]:
+    """The small repository prepared on an image of a kind."""
+    made: dict[str, str] = {}
+
+    def make(kind: str) -> str:
+        if kind not in made:
+            made[kind] = prepare(engine, kinds[kind], source).image
+        return made[kind]
+
+    yield make
+    for kind, image in made.items():
+        if kind != "base":  # that one is everybody's
+            engine.client.images.remove(image, force=True)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ LAYERS = (
     | {"settings", "record", "evidence", "reason", "screen", "foreign"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"},
     {"worker", "workers", "agent", "command", "tools", "check"},
-    {"run", "attempt", "changes", "verify", "delivery"},
+    {"run", "attempt", "changes", "recovery", "verify", "delivery"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""
@@ -41,10 +41,11 @@ DOORS = {
     "detect_secrets": r"orchestrator/guardrails/.*",
     "docker": r"sandbox/[^/]*|sandbox/gateway/(relay|link)\.py",
     "git": r"orchestrator/repository\.py",
-    "h11": r"sandbox/gateway/http\.py",
+    "h11": r"sandbox/gateway/(http|forward)\.py",
     "openai": r"orchestrator/models/(openai|chat|openai_client)\.py",
     "platformdirs": r"orchestrator/cli/.*",
     "pexpect": r"sandbox/terminal\.py",
+    "pyte": r"sandbox/display\.py",
     "subprocess": r"orchestrator/git\.py|sandbox/inside/.*",
     "tree_sitter": r"splitters/syntax\.py",
     "unidiff": r"orchestrator/patch\.py",

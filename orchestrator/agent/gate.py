@@ -5,7 +5,9 @@ from collections.abc import Generator, Sequence
 
 from orchestrator.check import check
 from orchestrator.events import AnyEvent, CheckFinished, FilesTouched
+from orchestrator.worker import reopened
 from sandbox.box import Box
+from sandbox.errors import SandboxLostError
 
 REFUSALS = 3
 """So many final answers are sent back before the work ends as it is."""
@@ -20,11 +22,22 @@ def failures(
     """
     failed = []
     for command in checks:
-        left = max(1.0, until - time.monotonic())
-        for event in check(box, command, "work", seconds=left, reap=True):
-            yield event
-            if isinstance(event, CheckFinished) and not event.passed:
-                failed.append(event)
+        ended = yield from _ended(command, box, until)
+        if not ended.passed:
+            failed.append(ended)
     if checks:
         yield FilesTouched(step=step, tool="check")
     return tuple(failed)
+
+
+def _ended(command: str, box: Box, until: float) -> Generator[AnyEvent, None, CheckFinished]:
+    """Run a check to its end; once more, when the box died under it."""
+    while True:
+        left = max(1.0, until - time.monotonic())
+        try:
+            for event in check(box, command, "work", seconds=left, evidence=False):
+                yield event
+                if isinstance(event, CheckFinished):
+                    return event
+        except SandboxLostError as lost:
+            yield from reopened(box, lost)

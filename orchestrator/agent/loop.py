@@ -27,6 +27,7 @@ from orchestrator.pricing import Usage
 from orchestrator.task import Limits, Task
 from orchestrator.tools.table import TOOLS
 from orchestrator.tools.tool import Tool
+from orchestrator.worker import reopened
 from sandbox.box import Box
 
 _UNPRICED = (
@@ -72,9 +73,15 @@ class Agent:
         tools = {tool.name: tool for tool in self.tools}
         spent, repeats = Spent(time.monotonic() + task.limits.seconds), Repeats()
         refusals, flawed = 0, False
+        opened = box.openings
         for number in range(1, task.limits.turns + 1):
             if reason := spent.over(task.limits):
                 return WorkerFinished(reason=reason)
+            if lost := box.lost():
+                yield from reopened(box, lost)
+            if box.openings != opened:
+                talk.add(Prompt(prompts.REOPENED))
+                opened = box.openings
             answer = yield from talk.answer(number, spent.until)
             spent = spent.plus(answer.usage, pricing.cost(self.model.name, answer.usage))
             if answer.stop == "refused":
@@ -92,6 +99,7 @@ class Agent:
                     return WorkerFinished(reason=reason)  # pending calls are not executed
                 step = Step(number, box, self.artifacts, spent.until)
                 results = yield from carry_out(step, answer.calls, tools)
+                opened = box.openings  # the results say of themselves what died
                 talk.add(Results(results))
                 failures = repeats.note(answer.calls, results, tools)
                 if failures >= STOP_AFTER:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from orchestrator.errors import UsageError
-from orchestrator.models.access import address_variable
+from orchestrator.models.access import DIRECT, Traffic, address_variable
 from orchestrator.models.model import Model
 from orchestrator.models.table import PROVIDERS, load
 
@@ -14,12 +14,12 @@ DEFAULTS = {
 """Taken in this order, by the keys that are set."""
 
 
-def connect(name: str, environ: Mapping[str, str]) -> Model:
+def connect(name: str, environ: Mapping[str, str], traffic: Traffic = DIRECT) -> Model:
     """The model called `provider:name`, with keys and addresses from the environment.
 
     An address is that provider's `..._BASE_URL`, such as ANTHROPIC_BASE_URL or OLLAMA_BASE_URL.
     """
-    return load(name, keys=keys(environ), base_urls=_base_urls(environ))
+    return load(name, keys=keys(environ), base_urls=_base_urls(environ), traffic=traffic)
 
 
 def default(environ: Mapping[str, str]) -> str:

@@ -27,11 +27,8 @@ def command(run: str | None, stat: bool, as_json: bool) -> None:
     Into a pipe or a file the patch is exact: `orchestrator diff | git apply` makes the change.
     """
     record = place.choose(run)
-    if (
-        record.shown_state == "running"
-        and not place.records().folder(record.id).quarantine.exists()
-    ):
-        return
+    if not record.tip and not place.records().folder(record.id).quarantine.exists():
+        return  # it had not come so far
     quarantine = place.quarantine_of(record)
     tip = record.tip or quarantine.tip
     if as_json:

@@ -14,7 +14,7 @@ from orchestrator.errors import RecordError
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Record
 from orchestrator.records import Records
-from sandbox import Engine, connect, toolbox
+from sandbox import Engine, connect, scratch, toolbox
 from sandbox.errors import EngineError
 from sandbox.stock import old_images, present, remove
 from sandbox.sweep import orphans, sweep
@@ -58,8 +58,8 @@ def command(max_age: float | None, dry_run: bool, as_json: bool) -> None:
 def _of_engine(records: Records, order: Order) -> Iterator[str]:
     try:
         with closing(connect()) as engine:
-            for name in orphans(engine) if order.dry else sweep(engine):
-                yield f"remove container {name}"
+            for orphan in orphans(engine) if order.dry else sweep(engine):
+                yield f"remove {orphan.kind} {orphan.name}"
             yield from _toolboxes(engine, records, order)
             yield from _images(engine, records, order)
     except EngineError as error:
@@ -97,7 +97,16 @@ def _of_home(records: Records, order: Order) -> Iterator[str]:
             yield from _mark(records, run, order)
     if not order.dry and records.remove_unborn():
         yield "remove folders of runs that never began"
+    for path in () if order.dry else records.remove_passing():
+        yield f"remove file {path}"
+    yield from _unfinished_packs(records, order)
     yield from _packs(records, order)
+
+
+def _unfinished_packs(records: Records, order: Order) -> Iterator[str]:
+    folder = records.home / "packs"
+    for path in scratch.left(folder) if order.dry else scratch.sweep(folder):
+        yield f"remove file {path}"
 
 
 def _remove(records: Records, run: Record, order: Order) -> Iterator[str]:

@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 from orchestrator import settings
-from orchestrator.cli import choice, place, request, say
+from orchestrator.cli import choice, place, replay, request, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.watch import stoppable, watcher
 from orchestrator.journal import read
+from orchestrator.models.access import DIRECT, Traffic
+from orchestrator.models.traffic import Recording
 from orchestrator.record import Record
 from orchestrator.render import count, named
 from orchestrator.repository import Repository
@@ -45,6 +47,7 @@ class WithCommand(click.Command):
 @click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file.")
 @click.option("--base", default="HEAD", help="Start from this branch, tag or commit.")
 @click.option("--image", help="Work in this image instead of ours.")
+@click.option("--runtime", metavar="NAME", help="Start containers by this runtime of the engine.")
 @click.option("--setup", multiple=True, metavar="CMD", help="Prepare the image with CMD.")
 @click.option(
     "--setup-network/--no-setup-network",
@@ -62,15 +65,26 @@ class WithCommand(click.Command):
 @click.option("--max-turns", "turns", type=int, metavar="N", help="Stop after N answers.")
 @click.option("--max-seconds", "seconds", type=float, metavar="N", help="Stop after N seconds.")
 @click.option("--max-input-tokens", "input_tokens", type=int, metavar="N", help="Stop after N.")
+@click.option(
+    "--replay",
+    "named",
+    metavar="RUN|FOLDER",
+    help="Play recorded model traffic: no key, no network.",
+)
+@click.option(
+    "--record/--no-record", "recording", default=True, help="Keep the model traffic for --replay."
+)
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @as_json
 @common
 def command(
     words: tuple[str, ...],
     task_file: Path | None,
+    named: str | None,
+    recording: bool,
     quiet: bool,
     as_json: bool,
-    **flags: Any,  # noqa: ANN401 - by their names, the fields of Flags
+    **given: Any,  # noqa: ANN401 - by their names, the fields of Flags
 ) -> int:
     """Work on a task in a sealed container, and publish the change as a branch.
 
@@ -82,19 +96,26 @@ def command(
       orchestrator run "the totals are off by one" --check "make test"
       orchestrator run https://example.org/r.git --task-file task.md
       orchestrator run --worker command -- ruff check --fix .
+      orchestrator run --replay k7m2x
     """
     after = click.get_current_context().meta.get(COMMAND, ())
     asked = request.read(
         words, task_file=task_file, stdin=sys.stdin.buffer.read, has_command=bool(after)
     )
+    flags = Flags(command=after, **given)
+    traffic: Traffic = Recording() if recording else DIRECT
+    if named is not None:
+        played = replay.find(named, flags)
+        asked, flags = played.request(asked, said=bool(words)), played.flags(flags)
+        traffic = played.traffic
     repository = open_repository(asked.repository)
-    planned = plan(repository, asked.prompt, Flags(command=after, **flags))
+    planned = plan(repository, asked.prompt, flags)
     for warning in planned.warnings:
         say.note(f"note: {warning}")
     _tell_dirty(repository.dirty_paths())
-    record = carry_out(planned, repository, quiet)
+    record = carry_out(planned, repository, quiet, traffic)
     _tell(record, as_json)
-    return record.outcome.exit_code if record.outcome else 1
+    return 1 if record.exit_code is None else record.exit_code
 
 
 def open_repository(where: str) -> Repository:
@@ -137,15 +158,15 @@ def _tell_dirty(paths: tuple[str, ...]) -> None:
         say.note(f"note: {files} {are} not in the base: {named(paths)}")
 
 
-def carry_out(planned: Planned, repository: Repository, quiet: bool) -> Record:
+def carry_out(planned: Planned, repository: Repository, quiet: bool, traffic: Traffic) -> Record:
     """Run the task, with the model it names or one whose key is set."""
     task, model = planned.task, None
     if task.worker == "agent":
         name = task.model or choice.default(os.environ)
-        model = choice.connect(name, os.environ)
-        task = replace(task, model=name)
+        model = choice.connect(name, os.environ, traffic)
+        task = replace(task, model=name, replay=traffic.source)
     with stoppable():
-        return run(task, repository, place.records(), model, watcher(quiet))
+        return run(task, repository, place.records(), model, watcher(quiet), traffic)
 
 
 def _tell(record: Record, as_json: bool) -> None:

@@ -55,6 +55,7 @@ class AnthropicModel:
             base_url=access.base_url,
             max_retries=0,
             timeout=anthropic.Timeout(access.silence, connect=CONNECT_SECONDS),
+            http_client=access.client(anthropic.DefaultHttpxClient),
             open_telemetry=False,
         )
         # The SDK adds headers it finds in ANTHROPIC_CUSTOM_HEADERS and takes no word against it.

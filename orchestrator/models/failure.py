@@ -12,6 +12,7 @@ import httpx2
 from orchestrator.errors import ModelAuthError, ModelError, ModelRefusedError, RateLimitedError
 from orchestrator.foreign import well_formed
 from orchestrator.models.access import Access, address_variable
+from sandbox.gateway.cassette import CassetteError
 
 RETRYABLE = frozenset({408, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may succeed."""
@@ -83,6 +84,8 @@ def broken(access: Access, how: str) -> ModelError:
 
 def unanswered(access: Access, problem: BaseException) -> ModelError:
     """The error for a request that found no server, or whose connection broke."""
+    if isinstance(problem, CassetteError):
+        return ModelError(str(problem))
     if not isinstance(problem, httpx2.ConnectError | httpx2.ConnectTimeout):
         return broken(access, str(problem))
     ours = access.address.startswith("http://")

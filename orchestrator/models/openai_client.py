@@ -19,6 +19,7 @@ def connect(access: Access) -> openai.OpenAI:
         base_url=access.base_url,
         max_retries=0,
         timeout=openai.Timeout(access.silence, connect=CONNECT_SECONDS),
+        http_client=access.client(openai.DefaultHttpxClient),
     )
     # Each of these falls back to a variable (OPENAI_ORG_ID and others) and takes no "none".
     client.organization = client.project = client.admin_api_key = None

@@ -1,13 +1,13 @@
 """The providers we know, and how to get one of their models."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from orchestrator.errors import UsageError
 from orchestrator.models import scripted
-from orchestrator.models.access import Access, address_variable
+from orchestrator.models.access import DIRECT, Access, Traffic, address_variable
 from orchestrator.models.model import Model
 
 
@@ -58,15 +58,22 @@ PROVIDERS = (
 SCRIPTED = "scripted"
 """`scripted:FILE` plays a script; see `orchestrator.models.scripted`."""
 
+# What SDKs insist on, where nothing is sent.
+_NOWHERE, _NO_KEY = "http://replay.invalid", "replay-needs-no-key"
+
 
 def load(
-    spec: str, *, keys: Mapping[str, str], base_urls: Mapping[str, str] = MappingProxyType({})
+    spec: str,
+    *,
+    keys: Mapping[str, str],
+    base_urls: Mapping[str, str] = MappingProxyType({}),
+    traffic: Traffic = DIRECT,
 ) -> Model:
     """The model that `provider:name` means.
 
     `keys` maps variable names such as ANTHROPIC_API_KEY to keys, `base_urls` provider names to
-    addresses that replace the table's. Raises UsageError for a spec that names no known provider,
-    and when its key or its address is missing or cannot be used.
+    addresses that replace the table's; `traffic` records or replays. Raises UsageError for a spec
+    that names no known provider, and when its key or its address is missing or cannot be used.
     """
     kind, _, name = spec.partition(":")
     if kind == SCRIPTED and name:
@@ -75,8 +82,12 @@ def load(
     if provider is None or not name:
         known = ", ".join([*(row.name for row in PROVIDERS), SCRIPTED])
         raise UsageError(f"{spec!r} is no model; write provider:name with one of {known}")
-    variable, key = _key(provider, keys)
-    return provider.connect(Access(kind, name, _base_url(provider, base_urls), key, variable))
+    if traffic.source:
+        access = Access(kind, name, _NOWHERE, _NO_KEY, provider.variables[0])
+    else:
+        variable, key = _key(provider, keys)
+        access = Access(kind, name, _base_url(provider, base_urls), key, variable)
+    return provider.connect(replace(access, traffic=traffic))
 
 
 def _key(provider: Provider, keys: Mapping[str, str]) -> tuple[str, str]:

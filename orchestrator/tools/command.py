@@ -11,7 +11,9 @@ from sandbox.stream import Exit, Line
 _LONGEST = 600
 _STATUS = 200
 """Characters kept free for the line that tells how a command ended."""
+# In one stream the output keeps its order; two are read as they come, another time in another one.
 _ANY_SHELL = """\
+exec 2>&1
 for shell in bash sh; do command -v $shell >/dev/null && exec $shell -c "$0"; done
 exec /opt/orchestrator/bin/busybox sh -c "$0\""""
 
@@ -32,10 +34,17 @@ def follow(stream: Iterator[Line | Exit], excerpt: Excerpt, show: Callable[[Line
 
 
 def status_line(ended: Exit) -> str:
-    """How a command ended, as one line for a model or a person."""
+    """How a command ended, as one line for a person."""
     if ended.timed_out:
         return f"[time limit: ended after {ended.seconds:.1f} s, with all it had started]"
     return f"[exit status {ended.status}, {ended.seconds:.1f} s]"
+
+
+def _ending(ended: Exit, limit: float) -> str:
+    """How a command ended, for a model: the same for the same command, however long it took."""
+    if ended.timed_out:
+        return f"[time limit: ended after {limit:g} s, with all it had started]"
+    return f"[exit status {ended.status}]"
 
 
 def bash(context: Context, command: str, seconds: int = 120) -> str:
@@ -53,13 +62,13 @@ def bash(context: Context, command: str, seconds: int = 120) -> str:
         raise ToolError("command: a NUL character cannot be part of a command line")
     artifact = context.artifacts / f"{context.label}.txt"
     excerpt = Excerpt(OUTPUT_LIMIT - _STATUS)
-    left = max(1.0, context.until - time.monotonic())
+    limit = min(float(seconds), max(1.0, context.until - time.monotonic()))
     with artifact.open("xb") as keep:
-        lines = context.box.stream(shell(command), seconds=min(seconds, left), keep=keep)
+        lines = context.box.stream(shell(command), seconds=limit, keep=keep)
         ended = follow(lines, excerpt, context.output)
     if not excerpt.cut:
         artifact.unlink()
-    report = f"{excerpt.text(artifact.name)}{status_line(ended)}"
+    report = f"{excerpt.text(artifact.name)}{_ending(ended, limit)}"
     if not ended.ok:
         raise ToolError(report)
     return report

@@ -9,7 +9,7 @@ from tests.workspace import workspace as workspace
 
 
 def ran(workspace, command, seconds=60.0):
-    begun, *outputs, event = check(workspace.box, command, "base", seconds=seconds, reap=False)
+    begun, *outputs, event = check(workspace.box, command, "base", seconds=seconds, evidence=True)
     assert begun == StageStarted(stage="base", command=command)
     return [*outputs, msgspec.structs.replace(event, seconds=0.0)]
 
@@ -25,6 +25,12 @@ def test_tells_its_output_and_its_end(workspace):
         Output(stream="stdout", text="no", stage="base"),
         finished("echo no; exit 3", False, 3, "no"),
     ]
+
+
+def test_output_keeps_its_order(workspace):
+    command = "for n in $(seq 40); do echo $n; echo $n >&2; done; false"
+    kept = "\n".join(f"{n}\n{n}" for n in range(1, 41))
+    assert ran(workspace, command)[-1] == finished(command, False, 1, kept)
 
 
 def test_passes_with_status_0(workspace):

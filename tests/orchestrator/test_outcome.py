@@ -38,6 +38,7 @@ PRECEDENCE = [
     (Outcome.SANDBOX_LOST, lambda f: f.sandbox == "lost"),
     (Outcome.TOOL_SANDBOX_BROKEN, lambda f: f.sandbox == "tools_broken"),
     (Outcome.DISK_FULL, lambda f: f.sandbox == "disk_full"),
+    (Outcome.TIME, lambda f: f.sandbox == "time_up"),
     (Outcome.UNRECORDED, lambda f: f.left_out),
     (Outcome.UNRECORDED, lambda f: f.rehash_equal is not True),
     *((outcome, lambda f, stop=stop: f.stop == stop) for stop, outcome in STOPS.items()),

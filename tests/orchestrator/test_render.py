@@ -8,12 +8,15 @@ import pytest
 from orchestrator.events import (
     Changed,
     CheckFinished,
+    Crashed,
     Delivered,
     Ignored,
     Judged,
     LeftOut,
     Output,
     Prepared,
+    Recovered,
+    Restarting,
     RunFinished,
     RunStarted,
     Text,
@@ -56,6 +59,15 @@ SHOWN = {
     "image": (
         Prepared(image="sha256:" + "e" * 64, cached=False, seconds=2.5, left=("a", "b")),
         ["image eeeeeeeeeeee prepared in 2.5 s", "     set-up left: a, b"],
+    ),
+    "crash": (Crashed(reason="The sandbox ended."), ["     The sandbox ended."]),
+    "restart": (
+        Restarting(attempt=2, of=5, seconds=2.0),
+        ["opening the sandbox again in 2 s (2 of 5)"],
+    ),
+    "recovery": (
+        Recovered(attempt=2, tree="d" * 40),
+        ["the sandbox is open again, its files as last recorded (dddddddddd)"],
     ),
     "answer": (
         Turn(step=1, model="m", text="I look\x1b[2J.", input_tokens=1, output_tokens=1),

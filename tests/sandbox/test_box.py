@@ -63,7 +63,7 @@ def test_a_command_whose_container_dies_raises(engine, make_box):
     engine.client.api.kill(lost.id)
     with pytest.raises(SandboxLostError, match=r"ended at .* with exit status 137"):
         list(output)
-    assert "exit status 137" in lost.lost()
+    assert "exit status 137" in str(lost.lost())
 
 
 def test_a_removed_container_is_told(engine, make_box):
@@ -76,7 +76,20 @@ def test_a_removed_container_is_told(engine, make_box):
 def test_a_box_ends_itself_at_its_time_limit(engine, make_box):
     brief = make_box(Limits(seconds=1))
     engine.client.api.wait(brief.id, timeout=20)
-    assert "time limit" in brief.lost()
+    lost = brief.lost()
+    assert (lost.limit, "time limit" in str(lost)) == ("time", True)
+
+
+def test_a_dead_box_goes_on_in_a_new_container(engine, make_box):
+    box = make_box()
+    box.files.write("/home/agent/note", b"")
+    first = box.id
+    engine.client.api.kill(first)
+    box.reopen()
+    assert (box.lost(), box.openings, box.id != first) == (None, 2, True)
+    assert not box.run(["test", "-e", "/home/agent/note"]).exit.ok
+    with pytest.raises(NotFound):
+        engine.client.api.inspect_container(first)
 
 
 @pytest.mark.parametrize("reason", [RuntimeError, KeyboardInterrupt])

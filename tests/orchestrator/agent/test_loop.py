@@ -60,7 +60,19 @@ def said(text="Done.", *calls, stop="complete"):
     return Answer(text, calls, Usage(10, 1), stop)
 
 
-def work(model, tmp_path, box=None, task=TASK, tools=TOOLS):
+class Unused:
+    """A box in which nothing is done."""
+
+    openings = 1
+
+    def lost(self):
+        return None
+
+
+UNUSED = Unused()
+
+
+def work(model, tmp_path, box=UNUSED, task=TASK, tools=TOOLS):
     agent = Agent(model, tmp_path, tools, Patience(wait=lambda seconds: None))
     return list(agent.work(task, box))
 
@@ -198,7 +210,7 @@ def test_a_commands_lines_are_seen_while_it_runs(workspace, tmp_path):
     assert [type(next(running)) for _ in range(2)] == [Turn, ToolStarted]
     assert next(running) == Output(stream="stdout", text="first")
     workspace.box.run(["touch", "go"])
-    assert next(running) == Output(stream="stderr", text="second")
+    assert next(running) == Output(stream="stdout", text="second")
     running.close()
 
 

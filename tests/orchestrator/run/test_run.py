@@ -6,10 +6,23 @@ import signal
 
 import pytest
 
+from orchestrator import recovery
 from orchestrator.errors import RepositoryError
-from orchestrator.events import Changed, CheckFinished, Delivered, Ignored, LeftOut, Prepared
+from orchestrator.events import (
+    Changed,
+    CheckFinished,
+    Crashed,
+    Delivered,
+    Ignored,
+    LeftOut,
+    Output,
+    Prepared,
+    Recovered,
+    Restarting,
+)
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import MOST, Outcome, Verdict
+from sandbox.errors import EngineError
 from tests.conftest import git
 from tests.orchestrator.run.conftest import containers
 
@@ -144,18 +157,49 @@ def test_a_repository_within_the_repository_is_named_and_no_success(desk):
     assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
 
 
-def test_a_lost_container_keeps_what_was_recorded(desk, engine):
+def killing(desk, engine, times):
+    """A watcher that kills the run's container after each of the first changes."""
+    left = [None] * times
+
     def kill(event):
-        if isinstance(event, Changed):
+        if isinstance(event, Changed | Recovered) and left:
+            left.pop()
             (run,) = (path.name for path in desk.home.glob("runs/2*"))
             for name in containers(run):
                 engine.client.containers.get(name).kill()
 
-    write = Call("write_file", {"path": "a.txt", "content": "a\n"})
-    again = Call("write_file", {"path": "b.txt", "content": "b\n"})
-    ran = desk.run(model=scripted(Step(calls=(write,)), Step(calls=(again,))), watch=kill)
+    return kill
+
+
+def write(name):
+    return Step(calls=(Call("write_file", {"path": name, "content": f"{name}\n"}),))
+
+
+def test_a_dead_sandbox_is_opened_again_with_what_was_recorded(desk, engine):
+    model = scripted(write("a.txt"), write("b.txt"), Step(text="Both are written."))
+    ran = desk.run(model=model, watch=killing(desk, engine, 1))
+    assert ran.record.outcome is Outcome.DONE
+    assert ran.subjects == ["write_file: a.txt", "write_file: b.txt"]
+    told = ran.told((Crashed, Restarting, Recovered))
+    assert [type(event) for event in told] == [Crashed, Restarting, Recovered]
+    assert told[1:] == [
+        Restarting(attempt=1, of=5, seconds=1.0),
+        Recovered(attempt=1, tree=ran.told(Changed)[0].tree),
+    ]
+    assert containers(ran.record.id) == []
+
+
+def test_a_sandbox_that_dies_too_often_keeps_what_was_recorded(desk, engine, monkeypatch):
+    monkeypatch.setattr(recovery, "RESTARTS", 1)
+    ran = desk.run(model=scripted(write("a.txt"), write("b.txt")), watch=killing(desk, engine, 2))
     assert ran.record.outcome is Outcome.SANDBOX_LOST
     assert ran.subjects == ["write_file: a.txt"]
+    assert [type(event) for event in ran.told((Crashed, Restarting, Recovered))] == [
+        Crashed,
+        Restarting,
+        Recovered,
+        Crashed,
+    ]
 
 
 def test_ctrl_c_keeps_what_was_done_and_leaves_no_container(desk):
@@ -246,3 +290,21 @@ def test_a_forged_index_ends_as_unrecorded(desk):
     index = "GIT_INDEX_FILE=/var/lib/orchestrator/snapshot/index"
     ran = desk.run(f"{index} git update-index --assume-unchanged README.md; {EDIT}; touch new")
     assert ran.record.outcome is Outcome.UNRECORDED
+
+
+def test_a_runtime_reaches_every_container_and_an_unknown_one_starts_no_run(desk, engine):
+    used = set()
+
+    def look(event):
+        if isinstance(event, Output):
+            for name in containers(next(desk.home.glob("runs/2*")).name):
+                facts = engine.client.api.inspect_container(name)
+                used.add((event.stage, facts["HostConfig"]["Runtime"]))
+
+    other = "io.containerd.runc.v2"
+    desk.run("echo line; " + EDIT, checks=("cat README.md",), runtime=other, watch=look)
+    assert {stage for stage, runtime in used} == {"work", "base", "proof"}
+    assert {runtime for stage, runtime in used} == {other}
+    with pytest.raises(EngineError, match="has no runtime 'nothing', only io"):
+        desk.run(EDIT, runtime="nothing")
+    assert len(list(desk.home.glob("runs/2*"))) == 1

@@ -1,7 +1,6 @@
 """Commands: what they print, how they end, and that nothing of them stays."""
 
 import json
-import re
 import time
 
 import pytest
@@ -11,7 +10,6 @@ from orchestrator.tools.command import bash, shell
 from orchestrator.tools.tool import Context, tool, use
 
 BASH = tool(bash, "execute")
-ENDS = re.compile(r", \d+\.\d s\]$")
 
 
 @pytest.fixture
@@ -23,14 +21,19 @@ def run(workspace, tmp_path):
 
     def call(command, **more):
         result = use(BASH, ToolCall("1", "bash", json.dumps({"command": command, **more})), context)
-        return ENDS.sub("]", result.text), result.error
+        return result.text, result.error
 
     call.lines = lines
     return call
 
 
 def test_output_and_status_come_back(run):
-    assert run("echo out; sleep 0.2; echo err >&2") == ("out\nerr\n[exit status 0]", False)
+    assert run("echo out; echo err >&2") == ("out\nerr\n[exit status 0]", False)
+
+
+def test_output_keeps_its_order(run):
+    command = "for n in $(seq 200); do echo $n; echo $n >&2; done"
+    assert run(command)[0] == "".join(f"{n}\n{n}\n" for n in range(1, 201)) + "[exit status 0]"
 
 
 def test_a_failure_is_marked_and_keeps_its_output(run):
@@ -61,7 +64,7 @@ def test_an_image_without_shell_gets_the_toolboxes(workspace):
 def test_a_time_limit_leaves_no_process(run, workspace):
     text, error = run("echo early; (setsid sleep 4242 &) ; sleep 4242", seconds=1)
     assert error
-    assert text.startswith("early\n[time limit: ended after ")
+    assert text == "early\n[time limit: ended after 1 s, with all it had started]"
     found = workspace.box.run(["sh", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '"])
     assert b"sleep 4242" not in found.stdout
 
@@ -92,7 +95,4 @@ def test_short_output_leaves_no_artifact(run, tmp_path):
 
 def test_every_line_is_shown_at_once(run):
     run("echo out; echo err >&2")
-    assert {(line.stream, line.data) for line in run.lines} == {
-        ("stdout", b"out"),
-        ("stderr", b"err"),
-    }
+    assert [line.data for line in run.lines] == [b"out", b"err"]

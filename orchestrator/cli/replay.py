@@ -1,0 +1,75 @@
+"""What `run --replay` plays: a run, with all that was asked then, or a folder of a cassette."""
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from orchestrator.cli import place
+from orchestrator.cli.request import Request
+from orchestrator.errors import UsageError
+from orchestrator.models.traffic import Replay
+from orchestrator.record import Record
+from orchestrator.settings import Flags
+from orchestrator.summary import in_copy
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A recording, and what is known of the run that made it."""
+
+    folder: Path
+    traffic: Replay
+    record: Record | None = None
+    """None for a folder that may come from anywhere."""
+
+    def request(self, asked: Request, *, said: bool) -> Request:
+        """What was asked now or, where nothing was `said`, what was asked then."""
+        if self.record is None:
+            return asked
+        then = self.record.git_dir if in_copy(self.record) else self.record.task.repository
+        return Request(asked.repository if said else then, asked.prompt or self.record.task.prompt)
+
+    def flags(self, now: Flags) -> Flags:
+        """The flags as given now, and for all others the task as it was then."""
+        then = _flags(self.record) if self.record else Flags()
+        then = replace(then, model=then.model or self.traffic.model or None)
+        unsaid = Flags()
+        return replace(
+            then,
+            **{
+                field.name: getattr(now, field.name)
+                for field in fields(Flags)
+                if getattr(now, field.name) != getattr(unsaid, field.name)
+            },
+        )
+
+
+def find(named: str, flags: Flags) -> Played:
+    """The recording of a run, or in a folder. Raises UsageError when there is none."""
+    if flags.command or flags.worker == "command":
+        raise UsageError("A command asks no model, so there is nothing to replay.")
+    if (flags.model or "").startswith("scripted:"):
+        raise UsageError("A script needs no replay: drop --replay or --model.")
+    if Path(named).is_dir():
+        folder = Path(named).resolve()
+        return Played(folder, Replay(folder))
+    record = place.records().find(named)
+    folder = place.records().folder(record.id).cassette
+    return Played(folder, Replay(folder), record)
+
+
+def _flags(record: Record) -> Flags:
+    task = record.task
+    return Flags(
+        base=record.base,
+        worker=task.worker,
+        command=task.command,
+        model=task.model,
+        image=task.image,
+        setup=task.setup,
+        checks=task.checks,
+        setup_network=task.setup_network,
+        turns=task.limits.turns,
+        cost=task.limits.cost,
+        seconds=task.limits.seconds,
+        input_tokens=task.limits.input_tokens,
+    )

@@ -1,0 +1,128 @@
+"""A folder of recorded model traffic, to be played back without a network and without a key.
+
+    cassette.json    {"version": 1, "model": "anthropic:..."}
+    0001.json ...    one exchange each, numbered in the order in which the requests were made
+
+A file appears whole or not at all. No header of a request is kept, and of a response only those
+that clients act on; what was secret in a request is asterisks wherever it comes back.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+VERSION = 1
+
+End = Literal["complete", "cut", "closed"]
+"""`cut`: the other side broke off. `closed`: whoever asked had read enough."""
+
+T = TypeVar("T", bound=Struct)
+
+
+class CassetteError(Exception):
+    """A cassette cannot be read, or has no answer to a request; the sentence says what to do."""
+
+
+class Chunk(Struct, frozen=True, omit_defaults=True):
+    """A piece of a body as it came, in `text` when it is UTF-8."""
+
+    at: float
+    """Seconds after the request was made."""
+    text: str = ""
+    base64: str = ""
+
+    @classmethod
+    def of(cls, at: float, content: bytes) -> "Chunk":
+        try:
+            return cls(at, text=content.decode())
+        except UnicodeDecodeError:
+            return cls(at, base64=base64.b64encode(content).decode())
+
+    @property
+    def content(self) -> bytes:
+        return base64.b64decode(self.base64) if self.base64 else self.text.encode()
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """One request and what came back."""
+
+    version: int = VERSION
+    time: float
+    """When the request was made, in Unix seconds."""
+    method: str
+    target: str
+    """The path with its query."""
+    body: Any
+    """The request's JSON value; a text where it was no JSON."""
+    status: int = 0
+    """0: no answer came."""
+    headers: dict[str, str] = {}
+    chunks: tuple[Chunk, ...] = ()
+    end: End = "complete"
+    error: str = ""
+    """What broke it off: the name of an exception, and its words."""
+
+
+class Label(Struct, frozen=True):
+    """What `cassette.json` holds."""
+
+    version: int = VERSION
+    model: str = ""
+    """`provider:name`, where one model was asked by one client."""
+
+
+def read(folder: Path) -> tuple[Exchange, ...]:
+    """All exchanges in their order; a torn last one is left out.
+
+    Raises CassetteError when there is no cassette, and for a file that is damaged.
+    """
+    label(folder)
+    paths = sorted(folder.glob("[0-9]*.json"))
+    exchanges = []
+    for path in paths:
+        try:
+            exchanges.append(_decode(path, Exchange))
+        except CassetteError:
+            if path != paths[-1]:
+                raise
+    return tuple(exchanges)
+
+
+def label(folder: Path) -> Label:
+    """What the cassette says about itself. Raises CassetteError when there is none."""
+    path = folder / "cassette.json"
+    if not path.is_file():
+        raise CassetteError(f"There is no recorded model traffic in {folder}.")
+    return _decode(path, Label)
+
+
+def size(folder: Path) -> int:
+    """Bytes of all files of a cassette; 0 where there is none."""
+    return sum(path.stat().st_size for path in folder.glob("*.json"))
+
+
+def encode(value: Struct) -> bytes:
+    builtins: Mapping[str, Any] = msgspec.to_builtins(value)
+    try:
+        return json.dumps(builtins, indent=1, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can say and UTF-8 cannot
+        return json.dumps(builtins, indent=1).encode() + b"\n"
+
+
+def _decode(path: Path, kind: type[T]) -> T:
+    try:
+        value = json.loads(path.read_bytes())
+        found = value.get("version") if isinstance(value, dict) else None
+        if found != VERSION:
+            raise CassetteError(
+                f"{path} is of version {found} of recordings, this program reads version"
+                f" {VERSION}: record the run again."
+            )
+        return msgspec.convert(value, kind)
+    except (OSError, ValueError, RecursionError) as problem:
+        raise CassetteError(f"{path} cannot be read as a recorded exchange: {problem}") from None

@@ -1,0 +1,62 @@
+"""Looking up the answer to a request among recorded ones."""
+
+import time
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from threading import Lock
+
+from sandbox.gateway.canonical import Canonical, canonical, common, difference, parsed
+from sandbox.gateway.cassette import CassetteError, Exchange
+
+
+class Player:
+    """Plays each exchange once: of equal requests, the n-th gets the n-th answer.
+
+    May be asked from several threads.
+    """
+
+    def __init__(self, exchanges: Sequence[Exchange]) -> None:
+        self._left: dict[str, deque[tuple[Canonical, Exchange]]] = defaultdict(deque)
+        self._count = len(exchanges)
+        self._played = 0
+        self._lock = Lock()
+        for exchange in exchanges:
+            request = canonical(
+                exchange.method, exchange.target, exchange.body, _day(exchange.time)
+            )
+            self._left[request.text].append((request, exchange))
+
+    @property
+    def left(self) -> int:
+        """How many recorded exchanges were not asked for."""
+        return self._count - self._played
+
+    def play(self, method: str, target: str, body: bytes) -> Exchange:
+        """The answer to a request. Raises CassetteError that shows the first difference."""
+        request = canonical(method, target, parsed(body), _day(time.time()))
+        with self._lock:
+            waiting = self._left.get(request.text)
+            if not waiting:
+                raise CassetteError(self._miss(request))
+            self._played += 1
+            return waiting.popleft()[1]
+
+    def _miss(self, request: Canonical) -> str:
+        """Why there is no answer; the nearest recording is the one that is equal the longest."""
+        number = self._played + 1
+        waiting = [queue[0][0] for queue in self._left.values() if queue]
+        if not waiting:
+            return (
+                f"The recording ends after {self._count} requests, and here is one more"
+                f" ({request.line}): the run went another way; record it again."
+            )
+        nearest = max(waiting, key=lambda each: common(each.text, request.text))
+        return (
+            f"The recording has no answer to request {number}. {difference(nearest, request)}."
+            " Replay with the same task, files and settings, or record again."
+        )
+
+
+def _day(seconds: float) -> date:
+    return datetime.fromtimestamp(seconds, UTC).date()
