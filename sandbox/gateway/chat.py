@@ -8,7 +8,7 @@ from sandbox.gateway.dialect import Seen, numbers, size
 from sandbox.gateway.responses import problem as problem
 from sandbox.gateway.usage import Usage
 
-WEB: tuple[str, ...] = ("web_search_options",)
+WITHHELD: tuple[str, ...] = ("web_search_options", "service_tier")
 REFUSED: tuple[str, ...] = ()
 
 _CLIENT = ("function", "custom")

@@ -55,8 +55,8 @@ class Dialect(Protocol):
         """The type of a tool that runs at the provider; None for one that the client runs."""
         ...
 
-    WEB: tuple[str, ...]
-    """Top-level keys that make the provider reach out, whatever their value."""
+    WITHHELD: tuple[str, ...]
+    """Top-level keys that make the provider reach out, or cost more than the list price."""
     REFUSED: tuple[str, ...]
     """Top-level keys that cannot be taken away without changing what is asked."""
 

@@ -7,12 +7,13 @@ import socket
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sandbox.errors import GatewayError
 from sandbox.gateway.door import Door
 from sandbox.gateway.http import Connection, GoneError, RefusedError, Request
 
-CONNECTIONS = 128
+CONNECTIONS = 256
 """How many connections are served at once; more are closed at once."""
 CLOSE_SECONDS = 5.0
 NO_RETRY = ("x-should-retry", "false")
@@ -25,6 +26,7 @@ class Gateway:
     def __init__(self, doors: Sequence[Door]) -> None:
         self._doors = tuple(doors)
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(self._unseen)
         self._tasks: set[asyncio.Task[None]] = set()
         self._lock = threading.Lock()
         self._why: str | None = None
@@ -63,12 +65,21 @@ class Gateway:
     def _run(self) -> None:
         try:
             self._loop.run_forever()
-            self._loop.run_until_complete(self._finish())
         except BaseException as error:
-            self.faults.append("".join(traceback.format_exception(error)))
-            self._end(f"The gateway failed ({error!r}): start the run again.")
+            self._blame(error)
+            with self._lock:
+                self._why = f"The gateway failed ({error!r}): start the run again."
+        try:
+            self._loop.run_until_complete(self._finish())
         finally:
             self._loop.close()
+
+    def _blame(self, error: BaseException) -> None:
+        self.faults.append("".join(traceback.format_exception(error)))
+
+    def _unseen(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What nobody awaited; by default asyncio would print it."""
+        self._blame(context.get("exception") or RuntimeError(str(context["message"])))
 
     async def _finish(self) -> None:
         await asyncio.sleep(0)  # a task cancelled before its first step never closes its socket
@@ -97,7 +108,7 @@ class Gateway:
         except (GoneError, TimeoutError, OSError):
             return
         except Exception as error:
-            self.faults.append("".join(traceback.format_exception(error)))
+            self._blame(error)
         finally:
             writer.close()
 

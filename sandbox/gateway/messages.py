@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.gateway.dialect import Seen, numbers, size
 from sandbox.gateway.usage import Usage
 
-WEB: tuple[str, ...] = ("mcp_servers",)
+WITHHELD: tuple[str, ...] = ("mcp_servers", "speed", "inference_geo")
 REFUSED: tuple[str, ...] = ("container",)
 
 _CLIENT = ("custom", "bash_", "text_editor_", "computer_", "memory_", "tool_search_tool_")

@@ -29,6 +29,9 @@ class Question:
     model: str
 
 
+_JUDGED = ("model", "stream", "tools", "tool_choice", "messages", "input", "system")
+
+
 def parse(body: bytes) -> dict[str, Any]:
     """The JSON object of a body; RefusedError (400) when it is none or is ambiguous."""
     try:
@@ -58,13 +61,17 @@ def withhold(body: dict[str, Any], dialect: Dialect, route: Route) -> dict[str, 
 
     RefusedError (400) for what cannot be taken out without changing what is asked.
     """
-    _same_case(body, {"model", "stream", "tools", "tool_choice", *dialect.WEB, *dialect.REFUSED})
+    _same_case(
+        body, {"model", "stream", "tools", "tool_choice", *dialect.WITHHELD, *dialect.REFUSED}
+    )
     for key in dialect.REFUSED:
         if body.get(key) and not route.keeps(key):
             raise RefusedError(400, f"`{key}` is not allowed here.")
     if not route.keeps("url"):
         _refuse_addresses(body)
-    kept = {key: value for key, value in body.items() if key not in dialect.WEB or route.keeps(key)}
+    kept = {
+        key: value for key, value in body.items() if key not in dialect.WITHHELD or route.keeps(key)
+    }
     if "tools" in body:
         kept["tools"] = _offered(body["tools"], dialect, route)
         kept = _chosen(kept, body["tools"], dialect, route)

@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.gateway.dialect import Seen, numbers, size
 from sandbox.gateway.usage import Usage
 
-WEB: tuple[str, ...] = ("web_search_options",)
+WITHHELD: tuple[str, ...] = ("web_search_options", "service_tier")
 REFUSED: tuple[str, ...] = ("background", "prompt", "conversation")
 """A background answer outlives its connection, and so its budget; a stored prompt or conversation
 brings tools that nobody here saw."""
