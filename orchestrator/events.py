@@ -50,10 +50,21 @@ class Prepared(Event, frozen=True):
     image: str
     cached: bool
     seconds: float
+    reused: bool = False
+    """Set-up did not run again: its inputs are those of an earlier commit."""
     left: tuple[str, ...] = ()
     """Untracked paths that set-up left in the tree; they are not the worker's."""
     restored: tuple[str, ...] = ()
     """Tracked paths that set-up had altered and that were put back."""
+
+
+class SetupFailed(Event, frozen=True):
+    """Where to read what set-up printed before it failed."""
+
+    tail: str
+    """The last lines."""
+    file: str
+    """All of it."""
 
 
 class Turn(Event, frozen=True):
@@ -175,6 +186,18 @@ class CheckFinished(Event, frozen=True):
     """The last lines of its output."""
 
 
+class EgressRefused(Event, frozen=True):
+    """Something in a sandbox asked for a host that it may not reach."""
+
+    host: str
+    """With its port."""
+    count: int
+    """How often."""
+    remedy: str
+    """The setting that would allow it."""
+    stage: Stage
+
+
 class Warned(Event, frozen=True):
     text: str
 
@@ -219,6 +242,7 @@ AnyEvent: TypeAlias = (
     RunStarted
     | StageStarted
     | Prepared
+    | SetupFailed
     | Turn
     | Text
     | Output
@@ -232,6 +256,7 @@ AnyEvent: TypeAlias = (
     | Restarting
     | Recovered
     | CheckFinished
+    | EgressRefused
     | Warned
     | WorkerFinished
     | Judged

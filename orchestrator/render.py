@@ -11,6 +11,7 @@ from orchestrator.events import (
     CheckFinished,
     Crashed,
     Delivered,
+    EgressRefused,
     FilesTouched,
     Ignored,
     Judged,
@@ -22,6 +23,7 @@ from orchestrator.events import (
     Restarting,
     RunFinished,
     RunStarted,
+    SetupFailed,
     StageStarted,
     Text,
     ToolFinished,
@@ -53,6 +55,9 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [_beginning(event)]
         case Prepared():
             return _prepared(event, ink)
+        case SetupFailed(tail=tail, file=file):
+            last = [] if streamed else [f"     {line}" for line in _last(tail)]
+            return [*map(ink.dim, last), ink.red(f"set-up failed; all it printed: {clean(file)}")]
         case Turn(text=text) if text.strip():
             return [f"  {line}" for line in _some(text)]
         case ToolStarted(step=step, tool=tool, arguments=arguments):
@@ -78,6 +83,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [f"the sandbox is open again, its files as last recorded ({tree[:10]})"]
         case CheckFinished():
             return _checked(event, ink, streamed)
+        case EgressRefused():
+            return [ink.yellow(f"     refused: {refusal(event)}")]
         case Warned(text=text):
             return [ink.yellow(f"     {line}") for line in _whole(text, WIDTH - 5)]
         case WorkerFinished(reason=reason, message=message):
@@ -158,6 +165,8 @@ def _beginning(event: StageStarted) -> str:
 
 def _prepared(event: Prepared, ink: Ink) -> list[str]:
     how = "was ready" if event.cached else f"prepared in {event.seconds:.1f} s"
+    if event.reused:
+        how += ", over the set-up of an earlier commit"
     shown = [f"image {event.image.removeprefix('sha256:')[:12]} {how}"]
     if event.left:
         shown.append(f"     set-up left: {named(event.left)}")
@@ -212,3 +221,9 @@ def named(paths: tuple[str, ...], total: int = 0) -> str:
 def _shown(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return text.strip().replace("\n", " ")
+
+
+def refusal(event: EgressRefused) -> str:
+    """A host that was asked for in vain, and what would allow it."""
+    times = f" ({event.count} times)" if event.count > 1 else ""
+    return f"{clean(event.host)}{times} - allow it with {clean(event.remedy)}"

@@ -87,7 +87,7 @@ class Repository:
         try:
             return Base(commit, self.git.text("rev-parse", "--verify", commit + "^{tree}"))
         except GitError as error:
-            raise self._incomplete(base, error) from None
+            raise self.incomplete(base, error) from None
 
     def references(self) -> tuple[str, ...]:
         """Short names of all branches and tags.
@@ -106,8 +106,9 @@ class Repository:
         hint = " or ".join(near) if near else "a commit id"
         return f"{self.name} has no commit called {base!r}: did you mean {hint}?"
 
-    def _incomplete(self, base: str, error: GitError) -> RepositoryError:
-        if self._is_partial():
+    def incomplete(self, base: str, error: GitError) -> RepositoryError:
+        """What to do about objects of a base that are missing."""
+        if self.is_partial():
             return RepositoryError(
                 f"{self.name} is a partial clone without all files of {base}:"
                 f" run `git -C {self.name} fetch --refetch --no-filter` first."
@@ -116,9 +117,15 @@ class Repository:
             f"{self.name} lacks objects of {base}: run `git -C {self.name} fsck` ({error})."
         )
 
-    def _is_partial(self) -> bool:
+    def is_partial(self) -> bool:
+        """Whether some objects are only promised by a remote."""
         promises = r"^(remote\..*\.promisor|extensions\.partialclone)$"
         return self.git.ok("config", "--get-regexp", promises)
+
+    def shallow(self) -> frozenset[str]:
+        """The commits whose parents this repository does not have."""
+        file = self.place.common_dir / "shallow"
+        return frozenset(file.read_text("ascii").split()) if file.is_file() else frozenset()
 
     def read(self, commit: str, path: str) -> bytes | None:
         """The contents of a file at a commit, up to 16 MiB; None when there is no such file.
@@ -141,7 +148,7 @@ class Repository:
         kept = folder / f"{base.commit}.pack"
         # A partial clone is asked anew: a pack kept from a full one would hide what it lacks until
         # the run's branch is published into it.
-        if not kept.exists() or self._is_partial():
+        if not kept.exists() or self.is_partial():
             folder.mkdir(parents=True, exist_ok=True)
             with scratch.folder(folder) as place:
                 self._write_pack(base, place, kept)
@@ -159,7 +166,7 @@ class Repository:
         try:
             git.run("pack-objects", *options, stdin=order, seconds=_PACK_SECONDS)
         except GitError as error:
-            raise self._incomplete(base.commit, error) from None
+            raise self.incomplete(base.commit, error) from None
         (pack,) = place.glob("pack-*.pack")
         # The pack comes last: where it is, its index is too.
         os.replace(pack.with_suffix(".idx"), kept.with_suffix(".idx"))

@@ -4,12 +4,15 @@ import math
 import re
 import shlex
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from msgspec import Struct, field
 
 from orchestrator import toml_file
 from orchestrator.errors import SettingsError, UsageError
-from orchestrator.task import MAX_TURNS, Limits, Task, WorkerKind
+from orchestrator.task import MAX_TURNS, Limits, Network, Task, WorkerKind
+from sandbox.gateway.hosts import BUNDLES, AllowList, host
+from sandbox.gateway.index import Index
 from sandbox.limits import Limits as BoxLimits
 
 FILE = ".orchestrator.toml"
@@ -18,6 +21,8 @@ _LONGEST_RUN = 7 * 86_400.0
 _SMALLEST_MEMORY = 64 << 20
 _AFTER_WORK = 3600.0
 """Seconds a container outlives the work in it, so that the record can still be taken from it."""
+
+_MOST_GENERATIONS = 100_000
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -64,6 +69,27 @@ class SandboxSettings(Struct, frozen=True):
             raise ValueError("pids must be between 16 and 4194304")
 
 
+class IndexSettings(Struct, frozen=True):
+    """One private package index; its credential is never here."""
+
+    url: str
+
+
+class NetworkSettings(Struct, frozen=True):
+    """The `[network]` table: what may be reached of the world."""
+
+    allow: tuple[str, ...] = ()
+    """Bundles and hosts, for work and proof."""
+    setup: tuple[str, ...] | None = None
+    """The same for set-up, when it has network; every bundle, when nothing is said."""
+    indexes: dict[str, IndexSettings] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        AllowList.of((*self.allow, *(self.setup or ())))
+        for name, index in self.indexes.items():
+            Index(name, index.url)
+
+
 class Settings(Struct, frozen=True):
     """What a repository says about runs on it."""
 
@@ -71,10 +97,21 @@ class Settings(Struct, frozen=True):
     setup: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     setup_network: bool = False
+    setup_inputs: tuple[str, ...] = ()
+    """Globs of files, besides the well-known ones, that set-up goes by."""
+    history: int | Literal["all"] = 50
+    """Generations of commits that the sandbox sees, the base counted."""
     model: str = ""
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    network: NetworkSettings = field(default_factory=NetworkSettings)
     guardrails: Policy = field(default_factory=Policy)
+
+    def __post_init__(self) -> None:
+        for glob in self.setup_inputs:
+            _check_glob(glob)
+        if self.history != "all" and not 1 <= self.history <= _MOST_GENERATIONS:
+            raise ValueError(f'history must be between 1 and {_MOST_GENERATIONS}, or "all"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +127,8 @@ class Flags:
     setup: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     setup_network: bool | None = None
+    allow: tuple[str, ...] = ()
+    private_hosts: tuple[str, ...] = ()
     turns: int | None = None
     cost: float | None = None
     """US dollars."""
@@ -139,9 +178,10 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
     setup, checks = flags.setup or settings.setup, flags.checks or settings.checks
     try:
         _check(asked, model, (*setup, *checks))
+        network = _network(settings.network, flags)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    network = settings.setup_network if flags.setup_network is None else flags.setup_network
+    online = settings.setup_network if flags.setup_network is None else flags.setup_network
     limits = replace(asked, turns=min(asked.turns, MAX_TURNS))
     return Planned(
         task=Task(
@@ -154,7 +194,10 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             image=settings.image if flags.image is None else flags.image,
             runtime=settings.sandbox.runtime if flags.runtime is None else flags.runtime,
             setup=setup,
-            setup_network=network,
+            setup_network=online,
+            network=network,
+            setup_inputs=settings.setup_inputs,
+            history=None if settings.history == "all" else settings.history,
             checks=checks,
             limits=limits,
             box=_box(settings.sandbox, limits),
@@ -212,6 +255,17 @@ def _limits(limits: Limits, flags: Flags) -> Limits:
         output_tokens=limits.output_tokens,
         cost=limits.cost if flags.cost is None else flags.cost,
         seconds=limits.seconds if flags.seconds is None else flags.seconds,
+    )
+
+
+def _network(settings: NetworkSettings, flags: Flags) -> Network:
+    """Raises ValueError for a flag that is no host."""
+    AllowList.of(flags.allow)
+    return Network(
+        allow=flags.allow or settings.allow,
+        setup=tuple(BUNDLES) if settings.setup is None else settings.setup,
+        indexes={name: index.url for name, index in settings.indexes.items()},
+        private_hosts=tuple(host(name) for name in flags.private_hosts),
     )
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from sandbox.limits import Limits
     from sandbox.neighbour import Neighbour
     from sandbox.opening import open
-    from sandbox.preparation import Source
     from sandbox.snapshot import Snapshot
+    from sandbox.source import Source
     from sandbox.stream import Completed, Exit, Line
 
 __all__ = [
@@ -50,7 +50,7 @@ _ROOMS = {
     "Neighbour": "neighbour",
     "Prepared": "images",
     "Snapshot": "snapshot",
-    "Source": "preparation",
+    "Source": "source",
     "connect": "engine",
     "open": "opening",
     "open_box": "box",

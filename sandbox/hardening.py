@@ -33,7 +33,7 @@ def work_flags(
     labels: Mapping[str, str],
 ) -> dict[str, Any]:
     """The create request of a container for untrusted work: no network and no capability."""
-    return _flags(image, limits, toolbox, labels, network="none", capabilities=())
+    return _flags(image, limits, toolbox, labels, capabilities=())
 
 
 def preparation_flags(
@@ -42,15 +42,13 @@ def preparation_flags(
     *,
     toolbox: str,
     labels: Mapping[str, str],
-    network: bool,
 ) -> dict[str, Any]:
     """The create request of the container in which an image is prepared; it never does work itself.
 
     Set-up installs packages and hands files to uid 10001, for which root needs these capabilities.
     """
     capabilities = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID")
-    mode = "bridge" if network else "none"
-    return _flags(image, limits, toolbox, labels, network=mode, capabilities=capabilities)
+    return _flags(image, limits, toolbox, labels, capabilities=capabilities)
 
 
 def _flags(
@@ -59,7 +57,6 @@ def _flags(
     toolbox: str,
     labels: Mapping[str, str],
     *,
-    network: str,
     capabilities: tuple[str, ...],
 ) -> dict[str, Any]:
     return {
@@ -81,7 +78,7 @@ def _flags(
             "CapDrop": ["ALL"],
             "CapAdd": list(capabilities),
             "SecurityOpt": ["no-new-privileges"],  # set-uid programs gain nothing
-            "NetworkMode": network,
+            "NetworkMode": "none",  # what may be reached, a neighbour carries
             "IpcMode": "private",
             "ExtraHosts": ["sandbox:127.0.0.1"],  # without a network nothing else names the host
             "PidsLimit": limits.pids,

@@ -6,7 +6,7 @@ import json
 import os
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -19,7 +19,9 @@ from sandbox import scratch
 from sandbox.engine import Engine
 from sandbox.errors import DiskFullError, ImageError, SandboxError, SetupError
 from sandbox.hardening import TOOLBOX
-from sandbox.preparation import Layer, Recipe, Source, build
+from sandbox.neighbour import Neighbour
+from sandbox.preparation import Layer, Recipe, build, extend
+from sandbox.source import Source, end_of
 from sandbox.stream import Line
 from sandbox.toolbox import INSIDE
 
@@ -27,10 +29,13 @@ BASE_IMAGE = "orchestrator/base:1"
 OURS = "orchestrator/"
 """Never pulled: in a public registry this name could be anybody's."""
 PREPARED = "orchestrator/prepared"
+"""Images of one commit each."""
+SETUP = "orchestrator/setup"
+"""Those of them that others are built upon."""
 TIME_LIMIT = 1800.0
 """Seconds for one set-up command."""
 
-PROGRAMS = ("prepare.py", "authorities.py", "index.py", "survey.py")
+PROGRAMS = ("prepare.py", "repository.py", "authorities.py", "index.py", "survey.py")
 """They make the layer: another version of them makes another image."""
 AUTHORITIES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Alpine, Arch
@@ -51,6 +56,8 @@ class Prepared:
     """Its id, so that nobody's new tag can change what runs."""
     cached: bool
     seconds: float
+    reused: bool = False
+    """Set-up did not run: what it left at another commit holds for this one."""
     left: tuple[str, ...] = ()
     """Untracked paths that set-up left; they are not the worker's. At most 1,000 are told."""
     restored: tuple[str, ...] = ()
@@ -63,38 +70,96 @@ def prepare(
     source: Source,
     *,
     setup: tuple[str, ...] = (),
-    network: bool = False,
+    neighbours: Sequence[Neighbour] = (),
+    reach: str = "",
     on_line: Callable[[Line], None] | None = None,
     seconds: float = TIME_LIMIT,
 ) -> Prepared:
     """The image with the repository at its base commit and `setup` done, built at first use.
 
-    Set-up commands run as root in /workspace, each for at most `seconds`, without network unless
-    `network`. Raises ImageError, SetupError, DiskFullError; what was begun is removed then.
+    Set-up commands run as root in /workspace, each for at most `seconds`. They reach their
+    `neighbours` and nothing else; `reach` says what can be reached through those, and decides with
+    all else whether an image is the one that is wanted. Raises ImageError, SetupError,
+    DiskFullError; what was begun is removed then.
     """
     began = time.monotonic()
     with _disk_full_named():
         base = _base(engine, image)
-        recipe = Recipe(str(base.id), source, setup, network, _authorities(), seconds)
-        key = _key(recipe)
-        with _turn(key):
-            found = _cached(engine, key)
-            layer = found or build(engine, recipe, f"{PREPARED}:{key}", on_line or (lambda _: None))
+        recipe = Recipe(
+            str(base.id),
+            source,
+            setup,
+            reach,
+            _authorities(),
+            seconds,
+            neighbours=tuple(neighbours),
+        )
+        made = _made(engine, recipe, on_line or (lambda _: None))
     took = time.monotonic() - began
-    return Prepared(layer.image, found is not None, took, layer.left, layer.restored)
+    layer = made.layer
+    return Prepared(layer.image, made.cached, took, made.reused, layer.left, layer.restored)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    layer: Layer
+    cached: bool = False
+    reused: bool = False
+
+
+def _made(engine: Engine, recipe: Recipe, on_line: Callable[[Line], None]) -> _Made:
+    """Find the image or build it, as far as can be upon a set-up that is done."""
+    own, ground = f"{PREPARED}:{_key(recipe)}", f"{SETUP}:{_ground(recipe)}"
+    if found := _found(engine, own):
+        return _Made(found, cached=True)
+    with _turn(ground):
+        if found := _found(engine, own):
+            return _Made(found, cached=True)
+        below = _found(engine, ground)
+        if below is None:
+            below = build(engine, recipe, ground, on_line)
+            _name(engine, below.image, own)
+            return _Made(below)
+        return _Made(extend(engine, recipe, below, own), reused=bool(recipe.setup))
 
 
 def _key(recipe: Recipe) -> str:
     """Everything that decides what is in the image."""
-    programs = [(INSIDE / name).read_text() for name in PROGRAMS]
     source = recipe.source
-    parts = [programs, recipe.base, source.commit, source.tree, recipe.setup, recipe.network]
-    return hashlib.sha256(json.dumps([*parts, recipe.authorities]).encode()).hexdigest()
+    given = (source.commit, source.tree, end_of(source.given.shallow))
+    return _digest(_surroundings(recipe), given, _inputs(recipe))
 
 
-def _cached(engine: Engine, key: str) -> Layer | None:
+def _ground(recipe: Recipe) -> str:
+    """What two commits must have in common for one to be built upon the set-up of the other."""
+    lineage = recipe.source.lineage or recipe.source.commit
+    return _digest(_surroundings(recipe), lineage, _inputs(recipe))
+
+
+def _inputs(recipe: Recipe) -> str:
+    """The files set-up goes by; where nobody can tell which they are, all of them."""
+    return (recipe.source.inputs or recipe.source.tree) if recipe.setup else ""
+
+
+def _surroundings(recipe: Recipe) -> tuple[object, ...]:
+    programs = [(INSIDE / name).read_text() for name in PROGRAMS]
+    return (programs, recipe.base, recipe.setup, recipe.reach, recipe.authorities)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _name(engine: Engine, image: str, name: str) -> None:
+    repository, _, tag = name.partition(":")
+    engine.client.api.tag(image, repository, tag)
+
+
+def _found(engine: Engine, name: str) -> Layer | None:
+    """A prepared image, now used once more: its own name given again notes the time."""
     try:
-        image = engine.client.images.get(f"{PREPARED}:{key}")
+        image = engine.client.images.get(name)
+        _name(engine, name, name)
     except ImageNotFound:
         return None
     return Layer.of(image)
@@ -155,7 +220,7 @@ def _turn(key: str) -> Iterator[None]:
     """One process at a time prepares an image. Without the lock the work would be done twice."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            stack.enter_context(scratch.turn(key[:16]))
+            stack.enter_context(scratch.turn(key[-16:]))
         yield
 
 

@@ -12,7 +12,7 @@ from sandbox.engine import Engine, connect
 from sandbox.images import BASE_IMAGE, prepare
 from sandbox.limits import Limits
 from sandbox.neighbour import Neighbour
-from sandbox.preparation import Source
+from sandbox.source import Source
 from sandbox.sweep import sweep
 
 USUAL = Limits()

@@ -4,9 +4,8 @@ import contextlib
 import json
 import mmap
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from docker.api.client import APIClient
 from docker.models.images import Image
@@ -20,7 +19,9 @@ from sandbox.framed import FramedChannel
 from sandbox.hardening import preparation_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
+from sandbox.neighbour import Neighbour
 from sandbox.owner import MAKER, Owner
+from sandbox.source import Known, Source, end_of
 from sandbox.stream import Exit, Line
 
 ROOT = "0:0"
@@ -51,15 +52,6 @@ TRUST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """The base: a commit, its tree, and a pack of both."""
-
-    commit: str
-    tree: str
-    pack: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Recipe:
     """All that makes a prepared image what it is."""
 
@@ -67,18 +59,24 @@ class Recipe:
     """Id of the image it starts from."""
     source: Source
     setup: tuple[str, ...]
-    network: bool
+    reach: str
+    """What set-up can reach of the world, in words that are compared; empty: nothing."""
     authorities: str
     """The host's certificates, PEM; may be empty."""
     seconds: float
     """Time limit of one set-up command."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """What set-up reaches, beside the container in which it runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A prepared image, and what set-up did to the tree in it."""
+    """A prepared image: which commit it holds, and what set-up did to the tree in it."""
 
     image: str
+    commit: str
+    end: str
+    """Where the history in it ends."""
     left: tuple[str, ...]
     restored: tuple[str, ...]
 
@@ -86,7 +84,12 @@ class Layer:
     def of(cls, image: Image) -> "Layer":
         """Read it back from the image's labels."""
         told = json.loads(image.labels[LABEL])
-        return cls(str(image.id), tuple(told["left"]), tuple(told["restored"]))
+        left, restored = tuple(told["left"]), tuple(told["restored"])
+        return cls(str(image.id), told["commit"], told["end"], left, restored)
+
+    @property
+    def known(self) -> Known:
+        return Known(self.commit, self.end)
 
 
 def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], None]) -> Layer:
@@ -94,30 +97,50 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
 
     Raises SetupError, ImageError.
     """
-    with _container(engine, recipe, recipe.base, network=recipe.network) as preparing:
-        _fill(preparing, recipe.source, recipe.authorities)
+    source = recipe.source
+    with _container(engine, recipe, recipe.base, recipe.neighbours) as preparing:
+        preparing.step("begin", stdin=recipe.authorities.encode())
+        boundary = preparing.take(source, known=None)
+        preparing.step("checkout", source.commit, stdin=boundary)
         for command in recipe.setup:
             _set_up(preparing, command, recipe, on_line)
-        told = json.loads(preparing.step("finish", recipe.source.commit))
-        labels = {LABEL: json.dumps({name: told[name][:TOLD] for name in ("left", "restored")})}
-        raw = preparing.commit(labels)
-    # Only in a container of the layer do files have the inode and change time that git will see.
+        told = preparing.step("finish", source.commit, stdin=boundary)
+        raw, labels = _commit(preparing, source, told)
+    return _settled(engine, recipe, raw, labels, tag)
+
+
+def extend(engine: Engine, recipe: Recipe, over: Layer, tag: str) -> Layer:
+    """Build the image upon one whose set-up ran at another commit; all else as in `build`."""
+    source = recipe.source
+    with _container(engine, recipe, over.image) as preparing:
+        boundary = preparing.take(source, over.known)
+        told = preparing.step("advance", source.commit, stdin=boundary)
+        raw, labels = _commit(preparing, source, told)
+    return _settled(engine, recipe, raw, labels, tag)
+
+
+def _commit(
+    preparing: "_Preparing", source: Source, answer: bytes
+) -> tuple[str, Mapping[str, str]]:
+    told = json.loads(answer)
+    facts = {name: told[name][:TOLD] for name in ("left", "restored")}
+    facts |= {"commit": source.commit, "end": end_of(source.given.shallow)}
+    labels = {LABEL: json.dumps(facts)}
+    return preparing.commit(labels), labels
+
+
+def _settled(
+    engine: Engine, recipe: Recipe, raw: str, labels: Mapping[str, str], tag: str
+) -> Layer:
+    """Only in a container of the layer do files have the inode and change time git will see."""
     try:
-        with _container(engine, recipe, raw, network=False) as settling:
+        with _container(engine, recipe, raw) as settling:
             settling.step("refresh")
             settling.commit(labels, tag)
     except BaseException:
         engine.client.images.remove(raw)
         raise
     return Layer.of(engine.client.images.get(tag))
-
-
-def _fill(preparing: "_Preparing", source: Source, authorities: str) -> None:
-    preparing.step("begin", stdin=authorities.encode())
-    with source.pack.open("rb") as file:
-        # Its pages are read as they are sent: a pack may be larger than the memory.
-        pack = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        preparing.step("checkout", source.commit, stdin=pack)
 
 
 def _set_up(
@@ -131,7 +154,7 @@ def _set_up(
         elif not item.ok:
             raise SetupError(
                 f"The set-up command `{command}` {_ended(item)}; mend it, or the image it runs in."
-                + ("" if recipe.network else OFFLINE)
+                + ("" if recipe.reach else OFFLINE)
                 + (f" Its last line: {tail[-1]}" if tail else ""),
                 "\n".join(tail),
             )
@@ -153,6 +176,8 @@ class _Preparing:
         self._id = identity
         self._marks = marks
         self._env = env
+        self.seen: dict[str, str] = {}
+        """Further variables of set-up commands; none of them goes into the image."""
         self._exec = ExecChannel(engine, identity, user=ROOT)
         # A set-up command that starts a daemon, or takes too long, is what this one is for.
         self.channel = FramedChannel(engine, identity, user=ROOT)
@@ -168,10 +193,18 @@ class _Preparing:
                 raise ImageError(f"The repository cannot be put into the image: {said}")
         return bytes(printed["stdout"])
 
+    def take(self, source: Source, known: Known | None) -> bytes:
+        """Bring the base's objects in; where the history in them ends, line by line."""
+        with source.given.objects(known) as given, given.pack.open("rb") as file:
+            # Its pages are read as they are sent: a pack may be larger than the memory.
+            pack = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            self.step("take", "whole" if given.whole else "more", stdin=pack)
+        return "".join(f"{commit}\n" for commit in source.given.shallow).encode()
+
     def stream(self, command: str, seconds: float) -> Iterator[Line | Exit]:
         """Run a set-up command as root."""
         arguments = ["sh", "-c", command]
-        return lines(self.channel.start(arguments, env=self._env, seconds=seconds))
+        return lines(self.channel.start(arguments, env={**self._env, **self.seen}, seconds=seconds))
 
     def commit(self, labels: Mapping[str, str], tag: str | None = None) -> str:
         """Make the container's files an image; its id."""
@@ -187,16 +220,20 @@ class _Preparing:
 
 @contextlib.contextmanager
 def _container(
-    engine: Engine, recipe: Recipe, image: str, *, network: bool
+    engine: Engine, recipe: Recipe, image: str, neighbours: Sequence[Neighbour] = ()
 ) -> Iterator[_Preparing]:
     marks = container.labels(engine, LIMITS, run="", purpose="preparation")
-    flags = preparation_flags(
-        image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=network
-    )
-    with _patience(engine.client.api), container.running(engine, flags) as identity:
+    flags = preparation_flags(image, LIMITS, toolbox=toolbox.volume(engine), labels=marks)
+    with (
+        _patience(engine.client.api),
+        container.running(engine, flags) as identity,
+        contextlib.ExitStack() as beside,
+    ):
         preparing = _Preparing(engine, identity, marks, _trust(recipe))
-        with contextlib.closing(preparing.channel):
-            yield preparing
+        beside.callback(preparing.channel.close)
+        for neighbour in neighbours:
+            preparing.seen |= beside.enter_context(neighbour.join(engine, identity, marks))
+        yield preparing
 
 
 def _trust(recipe: Recipe) -> dict[str, str]:

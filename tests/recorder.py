@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.box import Box
-from sandbox.preparation import Source
 from sandbox.snapshot import Snapshot, take
+from sandbox.source import Source
 
 TRACKED = {
     ".gitignore": b"build/\n*.log\n",

@@ -20,9 +20,10 @@ PACKAGES = ("orchestrator", "sandbox", "splitters", "containers")
 LAYERS = (
     {"errors", "events", "outcome", "task", "patch", "edit", "pricing", "git", "toml_file"}
     | {"settings", "record", "evidence", "reason", "screen", "foreign"},
-    {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"},
+    {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
+    | {"history", "inputs"},
     {"worker", "workers", "agent", "command", "tools", "check"},
-    {"run", "attempt", "changes", "recovery", "verify", "delivery"},
+    {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""

@@ -6,7 +6,6 @@ root of the same host, because indexes link to files beside them.
 
 import base64
 import http
-import re
 import ssl
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,43 +16,18 @@ from sandbox.gateway.dial import Dialer
 from sandbox.gateway.forward import Ask, Exchange, Head, passed
 from sandbox.gateway.hosts import Place, host
 from sandbox.gateway.http import Connection, RefusedError, Request
+from sandbox.gateway.index import Index
 from sandbox.gateway.links import Mount, Turn
 from sandbox.gateway.redact import Redactor
 
 PAGE_CAP = 64 << 20
 """Bytes of a page with links; npm's list of a package's versions can be tens of megabytes."""
 METHODS = frozenset({"GET", "HEAD"})
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 OWN = frozenset({"authorization", "cookie", "accept-encoding"})
 """What of the client's is dropped: the credential is ours, and pages are read."""
 
 ALTERED = frozenset({"content-length", "set-cookie", "content-location", "etag"})
 SHORTEST = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """A package index that needs a credential, or that no list of hosts names."""
-
-    name: str
-    url: str
-    """https; http only where a person opened the host as private."""
-    credential: str = ""
-    """`user:password`, or a token."""
-
-    def __post_init__(self) -> None:
-        """Raises ValueError for a name or URL that cannot be one."""
-        if not NAME.fullmatch(self.name):
-            raise ValueError(f"{self.name!r} is no name of an index: use a-z, 0-9, - and _")
-        url = urlsplit(self.url)
-        if url.scheme not in ("https", "http") or not url.hostname:
-            raise ValueError(f"the index {self.name} needs a url that begins with https://")
-        if url.username or url.password or url.query or url.fragment:
-            raise ValueError(
-                f"the url of the index {self.name} holds more than a host and a path: put the"
-                f" credential into ORCHESTRATOR_INDEX_{self.name.upper().replace('-', '_')}"
-            )
-        host(url.netloc.partition(":")[0])
 
 
 @dataclass(frozen=True, slots=True)

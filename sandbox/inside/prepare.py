@@ -1,30 +1,43 @@
 """Put a repository into an image that is being prepared. Runs as root, on the toolbox's programs.
 
 inside.prepare begin            CA certificates on stdin: the user, the folders
-inside.prepare checkout COMMIT  a pack on stdin: /workspace with a .git of its own, at COMMIT
-inside.prepare finish COMMIT    after set-up: undo its changes to tracked files, name the rest
+inside.prepare take whole|more  a pack on stdin: all objects there are, or further ones
+inside.prepare checkout COMMIT  where history ends on stdin: /workspace, with a .git of its own
+inside.prepare finish COMMIT    the same on stdin, after set-up: undo what it did to tracked files
+inside.prepare advance COMMIT   the same on stdin, over a set-up at another commit: go to this one
 inside.prepare refresh          in a container of the layer: remember the files as they are there
+
+`finish` and `advance` print what set-up left beside the tracked files, and what was put back.
 """
 
 import json
 import os
-import shutil
 import stat
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from . import repository
 from .authorities import install
-from .index import GIT, OWN, SETTINGS, STATE, STORE, WORK, Failure, Index, is_kind, joined, split
-from .survey import Fixed, covered, look, status
+from .index import (
+    OWN,
+    SETTINGS,
+    STATE,
+    STORE,
+    WORK,
+    Failure,
+    Index,
+    is_kind,
+    joined,
+    remove,
+    split,
+)
+from .repository import ATTRIBUTES, write
+from .survey import Fixed, Look, covered, folders, full, look
 
 USER = 10001
 NAME = "agent"
 HOME = "/home/agent"
 PLACE = os.fsdecode(WORK)
-
-ATTRIBUTES = "* -text -ident -filter -crlf !eol !working-tree-encoding\n"
-"""Beats every .gitattributes in the tree: blobs are the files' bytes, and no filter runs."""
 
 CONFIG = """\
 [core]
@@ -41,18 +54,6 @@ CONFIG = """\
 	auto = 0
 """
 """What is not recoverable anyway needs no fsync: the container is thrown away."""
-
-AGENT_CONFIG = """\
-[core]
-	repositoryFormatVersion = 0
-	bare = false
-	logAllRefUpdates = true
-[user]
-	name = agent
-	email = agent@sandbox
-[gc]
-	auto = 0
-"""
 
 
 def begin() -> None:
@@ -82,72 +83,87 @@ def register(file: str, line: str) -> None:
         lines.write(line.format(name) + "\n")
 
 
-def checkout(commit: str) -> None:
-    """Fill the object store, and make /workspace a repository of its own at this commit."""
-    repository = f"{PLACE}/.git"
-    for folder in ("refs/heads", "objects/info", "info"):
-        os.makedirs(f"{repository}/{folder}")
-    os.makedirs(f"{STORE}/pack")
-    write(f"{repository}/HEAD", "ref: refs/heads/main\n")
-    write(f"{repository}/config", AGENT_CONFIG)
-    write(f"{repository}/info/attributes", ATTRIBUTES)
-    write(f"{repository}/objects/info/alternates", f"{STORE}\n")
-    # The pack ends at this commit. Before index-pack, which would miss the parents.
-    write(f"{repository}/shallow", f"{commit}\n")
-    git("index-pack", "--stdin", GIT_OBJECT_DIRECTORY=STORE)
-    git("update-ref", "-m", "base", "refs/heads/main", commit)
-    git("reset", "--hard", "--quiet")
+def take(how: str) -> None:
+    """Take a pack into the object store; `whole` replaces what was there."""
+    if how == "whole":
+        remove(STORE)
+    os.makedirs(f"{STORE}/pack", exist_ok=True)
+    if not os.path.isdir(SETTINGS):
+        settle("ref: refs/heads/unborn", "")
+    places = {"GIT_DIR": SETTINGS, "GIT_OBJECT_DIRECTORY": STORE}
+    repository.git("index-pack", "--stdin", "--fix-thin", **places)
 
 
-def git(*arguments: str, **more: str) -> None:
-    """Run git on the agent's repository; it reads our stdin."""
-    environment = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": "/nonexistent",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_DIR": f"{PLACE}/.git",
-        "GIT_WORK_TREE": PLACE,
-    }
-    done = subprocess.run(
-        [GIT, *arguments], cwd=PLACE, env=environment | more, capture_output=True, check=False
-    )
-    if done.returncode != 0:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        raise Failure(f"git {arguments[0]}: {said or f'status {done.returncode}'}")
-
-
-def write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def finish(commit: str) -> None:
-    """Put tracked files back, list what else set-up left, and hand everything to uid 10001."""
-    settle(commit)
-    index = Index(OWN)
-    index.renew()
-    links = frozenset(submodules(index))
-    touched = [path for path in status(index).touched if path not in links]
-    flags = ("--force", "--index", "-z", "--stdin")
-    index.git("checkout-index", *flags, stdin=joined(touched))
-    left = leftovers(index, Fixed(frozenset(), links))
-    for name, paths in (("left", left), ("links", links)):
-        with open(f"{STATE}/{name}", "wb") as file:
-            file.write(joined(sorted(paths)))
-    for folder in (PLACE, HOME, OWN):
-        give(folder)
-    print(json.dumps({"restored": names(touched), "left": names(left)}))
-
-
-def settle(commit: str) -> None:
+def settle(head: str, boundary: str) -> None:
     """Write what no snapshot may change: settings, attributes, and which commit is the base."""
-    for folder in (f"{SETTINGS}/refs", f"{SETTINGS}/info", OWN):
-        os.makedirs(folder)
-    write(f"{SETTINGS}/HEAD", f"{commit}\n")
-    write(f"{SETTINGS}/shallow", f"{commit}\n")
+    remove(SETTINGS)
+    for folder in ("refs", "info"):
+        os.makedirs(f"{SETTINGS}/{folder}")
+    write(f"{SETTINGS}/HEAD", f"{head}\n")
+    write(f"{SETTINGS}/shallow", boundary)
     write(f"{SETTINGS}/config", CONFIG)
     write(f"{SETTINGS}/info/attributes", ATTRIBUTES)
+
+
+def checkout(commit: str, boundary: str) -> None:
+    """Make /workspace a repository of its own at this commit."""
+    repository.found(commit, boundary)
+    repository.git("reset", "--hard", "--quiet")
+
+
+def finish(commit: str, boundary: str) -> None:
+    """Put tracked files back, list what else set-up left, and hand everything to uid 10001."""
+    settle(commit, boundary)
+    remove(OWN)
+    os.makedirs(OWN)
+    index = Index(OWN)
+    index.renew()
+    conclude(index, restored=())
+    give(HOME)
+
+
+def advance(commit: str, boundary: str) -> None:
+    """Go from the commit that set-up ran on to another one; of two files its own one stays."""
+    settle(commit, boundary)
+    index = Index(OWN)
+    had = set(split(index.git("ls-files", "-z")))
+    has = split(index.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"))
+    in_the_way = [path for path in has if path not in had and blocked(path)]
+    restored = [path for path in kept("restored") if path in set(has)]
+    index.git("read-tree", "--reset", "-u", "HEAD")
+    repository.move(commit, boundary)
+    conclude(index, restored=(*restored, *in_the_way))
+
+
+def blocked(path: bytes) -> bool:
+    """Whether something is at a path, or is no folder above it."""
+    above = (full(folder[:-1]) for folder in folders(path))
+    return os.path.lexists(full(path)) or any(
+        os.path.lexists(each) and not is_kind(stat.S_ISDIR, each) for each in above
+    )
+
+
+def conclude(index: Index, restored: Iterable[bytes]) -> None:
+    """Make tracked files what they have to be, keep lists of the rest, and give it all away."""
+    links = frozenset(submodules(index))
+    touched, seen = tidy(index, links)
+    lists = {
+        "restored": sorted({*restored, *touched}),
+        "left": sorted(leftovers(seen)),
+        "links": sorted(links),
+    }
+    for name, paths in lists.items():
+        with open(f"{STATE}/{name}", "wb") as file:
+            file.write(joined(paths))
+    for folder in (PLACE, OWN):
+        give(folder)
+    told = {name: [os.fsdecode(path) for path in lists[name]] for name in ("restored", "left")}
+    print(json.dumps(told))
+
+
+def kept(name: str) -> list[bytes]:
+    with open(f"{STATE}/{name}", "rb") as file:
+        return split(file.read())
 
 
 def submodules(index: Index) -> Iterator[bytes]:
@@ -156,22 +172,39 @@ def submodules(index: Index) -> Iterator[bytes]:
             yield row.partition(b"\t")[2]
 
 
-def leftovers(index: Index, given: Fixed) -> set[bytes]:
+def tidy(index: Index, links: frozenset[bytes]) -> tuple[list[bytes], Look]:
+    """Put tracked files back: which ones, and all there is to see afterwards."""
+    given = Fixed(frozenset(), links)
+    seen = look(index, given)
+    touched = [path for path in seen.status.touched if path not in links]
+    if touched:
+        flags = ("--force", "--index", "-z", "--stdin")
+        index.git("checkout-index", *flags, stdin=joined(touched))
+        seen = look(index, given)
+    return touched, seen
+
+
+def leftovers(seen: Look) -> set[bytes]:
     """Every path that set-up left beside the tracked ones: it is not the agent's."""
-    seen, out = look(index, given)
-    return out | {path for path in (*seen.new, *seen.ignored) if not covered(path, out)}
-
-
-def names(paths: set[bytes] | list[bytes]) -> list[str]:
-    return [os.fsdecode(path) for path in sorted(paths)]
+    found = (*seen.status.new, *seen.status.ignored)
+    return seen.odd | {path for path in found if not covered(path, seen.odd)}
 
 
 def give(folder: str) -> None:
-    """Make uid 10001 the owner of all below; in the layer that made it, for a later one copies."""
-    os.lchown(folder, USER, USER)
+    """Make uid 10001 the owner of all below that is not its own yet.
+
+    In the layer that made it: a change of owner copies the whole file from the layer below.
+    """
+    give_one(os.fsencode(folder))
     for place, inner, files in os.walk(os.fsencode(folder)):
         for name in (*inner, *files):
-            os.lchown(os.path.join(place, name), USER, USER)
+            give_one(os.path.join(place, name))
+
+
+def give_one(path: bytes) -> None:
+    facts = os.lstat(path)
+    if (facts.st_uid, facts.st_gid) != (USER, USER):
+        os.lchown(path, USER, USER)
 
 
 def refresh() -> None:
@@ -182,18 +215,21 @@ def refresh() -> None:
     index = Index(OWN)
     index.git("update-index", "-q", "--refresh")
     os.lchown(index.file, USER, USER)
-    if is_kind(stat.S_ISREG, f"{PLACE}/.git/index"):  # set-up may have done anything to it
-        shutil.copyfile(index.file, f"{PLACE}/.git/index")
+    repository.share(index.file)
 
 
 def main(arguments: list[str]) -> int:
     match arguments:
         case ["begin"]:
             begin()
+        case ["take", "whole" | "more" as how]:
+            take(how)
         case ["checkout", commit]:
-            checkout(commit)
+            checkout(commit, sys.stdin.read())
         case ["finish", commit]:
-            finish(commit)
+            finish(commit, sys.stdin.read())
+        case ["advance", commit]:
+            advance(commit, sys.stdin.read())
         case ["refresh"]:
             refresh()
         case _:

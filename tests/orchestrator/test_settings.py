@@ -230,3 +230,23 @@ def test_the_documented_example_is_a_valid_policy_file():
     page = (Path(__file__).parents[2] / "docs" / "policy.md").read_text()
     example = page.partition("```toml\n")[2].partition("```")[0]
     assert settings.read(example.encode()).checks == ("pytest -q", "ruff check .")
+
+
+@pytest.mark.parametrize(
+    ("said", "depth"), [("", 50), ("history = 1", 1), ('history = "all"', None)]
+)
+def test_history_is_a_depth_or_all_of_it(said, depth):
+    assert settings.task(".", "x", settings.read(said.encode())).task.history == depth
+
+
+@pytest.mark.parametrize("said", ["history = 0", 'history = "some"', "history = 100001"])
+def test_any_other_history_is_refused(said):
+    with pytest.raises(SettingsError, match="history"):
+        settings.read(said.encode())
+
+
+def test_set_up_inputs_are_globs():
+    read = settings.read(b'setup_inputs = ["*.list"]')
+    assert settings.task(".", "x", read).task.setup_inputs == ("*.list",)
+    with pytest.raises(SettingsError, match="a glob must not be empty"):
+        settings.read(b'setup_inputs = [""]')

@@ -11,7 +11,7 @@ from docker.errors import APIError
 
 from sandbox.box import open_box
 from sandbox.errors import DiskFullError, ImageError, SetupError
-from sandbox.images import BASE_IMAGE, PREPARED, _disk_full_named, prepare
+from sandbox.images import BASE_IMAGE, PREPARED, SETUP, _disk_full_named, prepare
 from sandbox.limits import Limits
 from sandbox.snapshot import rehash, take
 
@@ -105,12 +105,12 @@ def test_a_failing_setup_names_its_command_and_leaves_nothing(engine, ready):
     assert preparing(engine) == []
 
 
-@pytest.mark.parametrize("network", [False, True])
-def test_a_failing_setup_without_network_is_told_so(ready, network):
+@pytest.mark.parametrize("reach", ["", "pypi"])
+def test_a_failing_setup_without_network_is_told_so(ready, reach):
     with pytest.raises(SetupError) as failed:
-        ready(setup=("exit 7",), network=network)
+        ready(setup=("exit 7",), reach=reach)
     advice = "Set-up had no network: did you mean --setup-network?"
-    assert (advice in str(failed.value)) is not network
+    assert (advice in str(failed.value)) is not bool(reach)
 
 
 def test_a_setup_that_takes_too_long_ends(ready):
@@ -137,11 +137,14 @@ def test_whatever_setup_did_work_begins_at_the_base(engine, ready, recorded, tmp
     assert (taken.left_out, taken.ignored) == ((), ())
 
 
-@pytest.mark.parametrize(("network", "interfaces"), [(False, "lo"), (True, "eth0 lo")])
-def test_setup_reaches_the_network_only_when_asked(ready, network, interfaces):
+def test_setup_has_no_network_of_its_own(ready):
     heard = []
-    ready(setup=("ls /sys/class/net",), network=network, on_line=heard.append)
-    assert " ".join(line.text for line in heard) == interfaces
+    ready(setup=("ls /sys/class/net",), on_line=heard.append)
+    assert [line.text for line in heard] == ["lo"]
+
+
+def test_what_setup_could_reach_makes_another_image(ready):
+    assert ready(setup=("true",)).image != ready(setup=("true",), reach="pypi").image
 
 
 def test_no_run_is_named_on_the_image(engine, prepared):
@@ -247,9 +250,9 @@ def test_a_pack_that_is_broken_leaves_nothing(engine, ready, recorded, tmp_path)
     assert preparing(engine) == []
 
 
-def test_the_tag_is_the_key_and_the_id_is_what_runs(engine, prepared):
-    tags = engine.client.images.get(prepared.image).tags
-    assert (len(tags), tags[0].partition(":")[0]) == (1, PREPARED)
+def test_an_image_has_a_name_for_its_commit_and_one_for_what_stands_on_it(engine, prepared):
+    names = sorted(tag.partition(":")[0] for tag in engine.client.images.get(prepared.image).tags)
+    assert names == [PREPARED, SETUP]
 
 
 def test_a_full_disk_of_the_engine_is_named():

@@ -19,6 +19,7 @@ from orchestrator.events import (
     Prepared,
     Recovered,
     Restarting,
+    SetupFailed,
 )
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import MOST, Outcome, Verdict
@@ -240,6 +241,28 @@ def test_set_up_that_fails_says_which_command(desk):
     ran = desk.run(EDIT, setup=("echo first", "echo oh no >&2; exit 3"))
     assert ran.record.outcome is Outcome.WORKER_ERROR
     assert "exit 3" in ran.record.message
+
+
+def test_all_that_a_failed_set_up_printed_is_kept_and_its_end_is_told(desk):
+    ran = desk.run(EDIT, setup=("seq 100; echo oh no >&2; exit 3",))
+    log = desk.home / "runs" / ran.record.id / "artifacts/setup.log"
+    (failed,) = ran.told(SetupFailed)
+    assert (failed.tail.splitlines()[-2:], failed.file) == (["100", "oh no"], str(log))
+    assert log.read_text() == "".join(f"{number}\n" for number in range(1, 101)) + "oh no\n"
+    assert str(log) in ran.record.message
+
+
+def test_a_new_commit_runs_set_up_again_only_for_its_inputs(desk_with):
+    desk = desk_with({"go.mod": b"module one\n", "name": str(desk_with).encode()})
+    setup = ("echo set up",)
+    reused = []
+    for path in ("README.md", "go.mod"):
+        desk.run("true", setup=setup)
+        (desk.repository / path).write_bytes(b"other\n")
+        git(desk.repository, "commit", "-qam", path)
+        (prepared,) = desk.run("true", setup=setup).told(Prepared)
+        reused.append(prepared.reused)
+    assert reused == [True, False]
 
 
 def test_what_set_up_leaves_is_named_and_is_not_the_workers(desk):

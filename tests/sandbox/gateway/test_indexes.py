@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from sandbox.gateway.indexes import Index, Indexes
+from sandbox.gateway.index import Index
+from sandbox.gateway.indexes import Indexes
 from tests.sandbox.gateway.world import dialer, served
 
 CREDENTIAL = "reader:swordfish-123"

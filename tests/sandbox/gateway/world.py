@@ -1,7 +1,9 @@
 """The world outside, on this machine's loopback: names that lead there, and what answers."""
 
 import http.server
+import io
 import threading
+import zipfile
 from contextlib import contextmanager
 
 from sandbox.gateway.dial import Dialer
@@ -58,3 +60,17 @@ def dialer(**names):
         return found() if callable(found) else found
 
     return Dialer(private=["world.example"], resolve=resolve)
+
+
+def wheel(name):
+    """The file name and the bytes of a package without code."""
+    made = io.BytesIO()
+    about = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr(f"{name}.py", "")
+        archive.writestr(
+            f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        )
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(f"{about}/RECORD", "")
+    return f"{name}-1.0-py3-none-any.whl", made.getvalue()
