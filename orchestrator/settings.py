@@ -178,10 +178,9 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
     setup, checks = flags.setup or settings.setup, flags.checks or settings.checks
     try:
         _check(asked, model, (*setup, *checks))
-        network = _network(settings.network, flags)
+        network = _network(settings, flags)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    online = settings.setup_network if flags.setup_network is None else flags.setup_network
     limits = replace(asked, turns=min(asked.turns, MAX_TURNS))
     return Planned(
         task=Task(
@@ -194,7 +193,7 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             image=settings.image if flags.image is None else flags.image,
             runtime=settings.sandbox.runtime if flags.runtime is None else flags.runtime,
             setup=setup,
-            setup_network=online,
+            setup_network=_online(settings, flags),
             network=network,
             setup_inputs=settings.setup_inputs,
             history=None if settings.history == "all" else settings.history,
@@ -258,13 +257,19 @@ def _limits(limits: Limits, flags: Flags) -> Limits:
     )
 
 
-def _network(settings: NetworkSettings, flags: Flags) -> Network:
+def _online(settings: Settings, flags: Flags) -> bool:
+    return settings.setup_network if flags.setup_network is None else flags.setup_network
+
+
+def _network(settings: Settings, flags: Flags) -> Network:
     """Raises ValueError for a flag that is no host."""
     AllowList.of(flags.allow)
+    named = settings.network
+    setup = tuple(BUNDLES) if named.setup is None else named.setup
     return Network(
-        allow=flags.allow or settings.allow,
-        setup=tuple(BUNDLES) if settings.setup is None else settings.setup,
-        indexes={name: index.url for name, index in settings.indexes.items()},
+        allow=flags.allow or named.allow,
+        setup=setup if _online(settings, flags) else (),
+        indexes={name: index.url for name, index in named.indexes.items()},
         private_hosts=tuple(host(name) for name in flags.private_hosts),
     )
 
