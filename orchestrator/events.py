@@ -193,6 +193,18 @@ class CheckFinished(Event, frozen=True):
         return f"{self.status}: {self.limit}" if self.limit else str(self.status)
 
 
+class EgressRefused(Event, frozen=True):
+    """Something in a sandbox asked for a host that it may not reach."""
+
+    host: str
+    """With its port."""
+    count: int
+    """How often."""
+    remedy: str
+    """The setting that would allow it."""
+    stage: Stage
+
+
 class Warned(Event, frozen=True):
     text: str
 
@@ -251,6 +263,7 @@ AnyEvent: TypeAlias = (
     | Restarting
     | Recovered
     | CheckFinished
+    | EgressRefused
     | Warned
     | WorkerFinished
     | Judged

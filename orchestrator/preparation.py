@@ -12,6 +12,7 @@ from orchestrator.history import history
 from orchestrator.inputs import inputs
 from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
+from orchestrator.ways import Ways, tell_refused
 from sandbox import Engine, Line, Source, prepare
 from sandbox.errors import SetupError
 from sandbox.images import BASE_IMAGE
@@ -33,13 +34,13 @@ def source(task: Task, repository: Repository, base: Base, pack: Path) -> Source
     )
 
 
-def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source) -> str:
+def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source, ways: Ways) -> str:
     """Find or build the image, tell what there is to tell, and give its id.
 
     Raises `sandbox.errors.SandboxError`; one about set-up says where all of its output is.
     """
     attempt.tell(StageStarted(stage="setup"))
-    with _told_where(attempt) as log:
+    with _refusals_told(attempt, ways), _told_where(attempt) as log:
 
         def show(line: Line) -> None:
             log.add(line)
@@ -50,7 +51,8 @@ def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source) -
             task.image or BASE_IMAGE,
             given,
             setup=task.setup,
-            network=task.setup_network,
+            neighbours=ways.setup.neighbours,
+            reach=ways.reach,
             on_line=show,
         )
     attempt.tell(
@@ -78,6 +80,14 @@ class _Log:
         if self.size < KEPT:
             self.file.write(text[: KEPT - self.size])
         self.size += len(text)
+
+
+@contextmanager
+def _refusals_told(attempt: Attempt, ways: Ways) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        tell_refused(attempt, ways.setup, "setup")
 
 
 @contextmanager

@@ -10,7 +10,9 @@ from msgspec import Struct, field
 
 from orchestrator import toml_file
 from orchestrator.errors import SettingsError, UsageError
-from orchestrator.task import MAX_TURNS, Limits, Task, WorkerKind
+from orchestrator.task import MAX_TURNS, Limits, Network, Task, WorkerKind
+from sandbox.gateway.hosts import BUNDLES, AllowList, host
+from sandbox.gateway.index import Index
 from sandbox.limits import Limits as BoxLimits
 
 FILE = ".orchestrator.toml"
@@ -76,6 +78,27 @@ class SandboxSettings(Struct, frozen=True):
             raise ValueError("pids must be between 16 and 4194304")
 
 
+class IndexSettings(Struct, frozen=True):
+    """One private package index; its credential is never here."""
+
+    url: str
+
+
+class NetworkSettings(Struct, frozen=True):
+    """The `[network]` table: what may be reached of the world."""
+
+    allow: tuple[str, ...] = ()
+    """Bundles and hosts, for work and proof."""
+    setup: tuple[str, ...] | None = None
+    """The same for set-up, when it has network; every bundle, when nothing is said."""
+    indexes: dict[str, IndexSettings] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        AllowList.of((*self.allow, *(self.setup or ())))
+        for name, index in self.indexes.items():
+            Index(name, index.url)
+
+
 class Settings(Struct, frozen=True):
     """What a repository says about runs on it."""
 
@@ -90,6 +113,7 @@ class Settings(Struct, frozen=True):
     model: str = ""
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    network: NetworkSettings = field(default_factory=NetworkSettings)
     guardrails: Policy = field(default_factory=Policy)
 
     def __post_init__(self) -> None:
@@ -112,6 +136,8 @@ class Flags:
     setup: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     setup_network: bool | None = None
+    allow: tuple[str, ...] = ()
+    private_hosts: tuple[str, ...] = ()
     turns: int | None = None
     cost: float | None = None
     """US dollars."""
@@ -161,9 +187,9 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
     setup, checks = flags.setup or settings.setup, flags.checks or settings.checks
     try:
         _check(asked, model, (*setup, *checks))
+        network = _network(settings, flags)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    network = settings.setup_network if flags.setup_network is None else flags.setup_network
     limits = replace(asked, turns=min(asked.turns, MAX_TURNS))
     return Planned(
         task=Task(
@@ -176,7 +202,8 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             image=settings.image if flags.image is None else flags.image,
             runtime=settings.sandbox.runtime if flags.runtime is None else flags.runtime,
             setup=setup,
-            setup_network=network,
+            setup_network=_online(settings, flags),
+            network=network,
             setup_inputs=settings.setup_inputs,
             history=None if settings.history == "all" else settings.history,
             checks=checks,
@@ -236,6 +263,23 @@ def _limits(limits: Limits, flags: Flags) -> Limits:
         output_tokens=limits.output_tokens,
         cost=limits.cost if flags.cost is None else flags.cost,
         seconds=limits.seconds if flags.seconds is None else flags.seconds,
+    )
+
+
+def _online(settings: Settings, flags: Flags) -> bool:
+    return settings.setup_network if flags.setup_network is None else flags.setup_network
+
+
+def _network(settings: Settings, flags: Flags) -> Network:
+    """Raises ValueError for a flag that is no host."""
+    AllowList.of(flags.allow)
+    named = settings.network
+    setup = tuple(BUNDLES) if named.setup is None else named.setup
+    return Network(
+        allow=flags.allow or named.allow,
+        setup=setup if _online(settings, flags) else (),
+        indexes={name: index.url for name, index in named.indexes.items()},
+        private_hosts=tuple(host(name) for name in flags.private_hosts),
     )
 
 

@@ -37,7 +37,7 @@ def work_flags(
 
     With `quota`, the engine's storage is asked to hold `limits.disk`.
     """
-    flags = _flags(image, limits, toolbox, labels, network="none", capabilities=())
+    flags = _flags(image, limits, toolbox, labels, capabilities=())
     if limits.workspace == "memory":
         flags["HostConfig"]["Tmpfs"]["/workspace"] = _workspace(limits.memory // 2)
     if quota:
@@ -51,15 +51,13 @@ def preparation_flags(
     *,
     toolbox: str,
     labels: Mapping[str, str],
-    network: bool,
 ) -> dict[str, Any]:
     """The create request of the container in which an image is prepared; it never does work itself.
 
     Set-up installs packages and hands files to uid 10001, for which root needs these capabilities.
     """
     capabilities = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID")
-    mode = "bridge" if network else "none"
-    return _flags(image, limits, toolbox, labels, network=mode, capabilities=capabilities)
+    return _flags(image, limits, toolbox, labels, capabilities=capabilities)
 
 
 def _flags(
@@ -68,7 +66,6 @@ def _flags(
     toolbox: str,
     labels: Mapping[str, str],
     *,
-    network: str,
     capabilities: tuple[str, ...],
 ) -> dict[str, Any]:
     return {
@@ -90,7 +87,7 @@ def _flags(
             "CapDrop": ["ALL"],
             "CapAdd": list(capabilities),
             "SecurityOpt": ["no-new-privileges"],  # set-uid programs gain nothing
-            "NetworkMode": network,
+            "NetworkMode": "none",  # what may be reached, a neighbour carries
             "IpcMode": "private",
             "ExtraHosts": ["sandbox:127.0.0.1"],  # without a network nothing else names the host
             "PidsLimit": limits.pids,

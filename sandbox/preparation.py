@@ -4,7 +4,7 @@ import contextlib
 import json
 import mmap
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from docker.api.client import APIClient
@@ -19,6 +19,7 @@ from sandbox.framed import FramedChannel
 from sandbox.hardening import preparation_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
+from sandbox.neighbour import Neighbour
 from sandbox.owner import MAKER, Owner
 from sandbox.source import Known, Source, end_of
 from sandbox.stream import Exit, Line
@@ -58,11 +59,14 @@ class Recipe:
     """Id of the image it starts from."""
     source: Source
     setup: tuple[str, ...]
-    network: bool
+    reach: str
+    """What set-up can reach of the world, in words that are compared; empty: nothing."""
     authorities: str
     """The host's certificates, PEM; may be empty."""
     seconds: float
     """Time limit of one set-up command."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """What set-up reaches, beside the container in which it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
     Raises SetupError, ImageError.
     """
     source = recipe.source
-    with _container(engine, recipe, recipe.base, network=recipe.network) as preparing:
+    with _container(engine, recipe, recipe.base, recipe.neighbours) as preparing:
         preparing.step("begin", stdin=recipe.authorities.encode())
         boundary = preparing.take(source, known=None)
         preparing.step("checkout", source.commit, stdin=boundary)
@@ -108,7 +112,7 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
 def extend(engine: Engine, recipe: Recipe, over: Layer, tag: str) -> Layer:
     """Build the image upon one whose set-up ran at another commit; all else as in `build`."""
     source = recipe.source
-    with _container(engine, recipe, over.image, network=False) as preparing:
+    with _container(engine, recipe, over.image) as preparing:
         boundary = preparing.take(source, over.known)
         told = preparing.step("advance", source.commit, stdin=boundary)
         raw, labels = _commit(preparing, source, told)
@@ -130,7 +134,7 @@ def _settled(
 ) -> Layer:
     """Only in a container of the layer do files have the inode and change time git will see."""
     try:
-        with _container(engine, recipe, raw, network=False) as settling:
+        with _container(engine, recipe, raw) as settling:
             settling.step("refresh")
             settling.commit(labels, tag)
     except BaseException:
@@ -150,7 +154,7 @@ def _set_up(
         elif not item.ok:
             raise SetupError(
                 f"The set-up command `{command}` {_ended(item)}; mend it, or the image it runs in."
-                + ("" if recipe.network else OFFLINE)
+                + ("" if recipe.reach else OFFLINE)
                 + (f" Its last line: {tail[-1]}" if tail else ""),
                 "\n".join(tail),
             )
@@ -172,6 +176,8 @@ class _Preparing:
         self._id = identity
         self._marks = marks
         self._env = env
+        self.seen: dict[str, str] = {}
+        """Further variables of set-up commands; none of them goes into the image."""
         self._exec = ExecChannel(engine, identity, user=ROOT)
         # A set-up command that starts a daemon, or takes too long, is what this one is for.
         self.channel = FramedChannel(engine, identity, user=ROOT)
@@ -198,7 +204,7 @@ class _Preparing:
     def stream(self, command: str, seconds: float) -> Iterator[Line | Exit]:
         """Run a set-up command as root."""
         arguments = ["sh", "-c", command]
-        return lines(self.channel.start(arguments, env=self._env, seconds=seconds))
+        return lines(self.channel.start(arguments, env={**self._env, **self.seen}, seconds=seconds))
 
     def commit(self, labels: Mapping[str, str], tag: str | None = None) -> str:
         """Make the container's files an image; its id."""
@@ -215,16 +221,20 @@ class _Preparing:
 
 @contextlib.contextmanager
 def _container(
-    engine: Engine, recipe: Recipe, image: str, *, network: bool
+    engine: Engine, recipe: Recipe, image: str, neighbours: Sequence[Neighbour] = ()
 ) -> Iterator[_Preparing]:
     marks = container.labels(engine, LIMITS, run="", purpose="preparation")
-    flags = preparation_flags(
-        image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=network
-    )
-    with _patience(engine.client.api), container.running(engine, flags) as identity:
+    flags = preparation_flags(image, LIMITS, toolbox=toolbox.volume(engine), labels=marks)
+    with (
+        _patience(engine.client.api),
+        container.running(engine, flags) as identity,
+        contextlib.ExitStack() as beside,
+    ):
         preparing = _Preparing(engine, identity, marks, _trust(recipe))
-        with contextlib.closing(preparing.channel):
-            yield preparing
+        beside.callback(preparing.channel.close)
+        for neighbour in neighbours:
+            preparing.seen |= beside.enter_context(neighbour.join(engine, identity, marks))
+        yield preparing
 
 
 def _trust(recipe: Recipe) -> dict[str, str]:

@@ -75,15 +75,8 @@ def test_a_workspace_in_memory_may_fill_half_of_it():
     assert flags["HostConfig"]["Tmpfs"]["/workspace"] == options
 
 
-def test_preparation_differs_by_capabilities_and_network_alone():
+def test_preparation_differs_by_capabilities_alone():
     capabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"]
-    host = WORK["HostConfig"] | {"CapAdd": capabilities, "NetworkMode": "bridge"}
-    flags = preparation_flags(
-        "sha256:0", LIMITS, toolbox="tools", labels={"run": "r"}, network=True
-    )
+    host = WORK["HostConfig"] | {"CapAdd": capabilities}
+    flags = preparation_flags("sha256:0", LIMITS, toolbox="tools", labels={"run": "r"})
     assert flags == WORK | {"HostConfig": host}
-
-
-def test_preparation_has_no_network_unless_asked_for():
-    flags = preparation_flags("sha256:0", LIMITS, toolbox="tools", labels={}, network=False)
-    assert flags["HostConfig"]["NetworkMode"] == "none"
