@@ -29,7 +29,7 @@ def fresh(make_box):
 
 
 def test_the_servers_pipes_cannot_be_opened(box):
-    script = f"""
+    script = """
     for pid in $(pgrep -f '[i]nside.channel') $PPID; do
         for fd in 0 1 2 3 4 5 6; do (printf forged >/proc/$pid/fd/$fd) && echo opened; done
         ls /proc/$pid/fd && echo listed; cat /proc/$pid/mem /proc/$pid/environ && echo read
