@@ -18,6 +18,7 @@ from typing import NoReturn
 from . import reaper
 from .seat import Ending, Seat, Source, Warden, reap
 from .wire import (
+    CALL,
     DONE,
     ENDED,
     ENDING,
@@ -56,6 +57,7 @@ class Server:
         self.seats: dict[int, Seat] = {}
         self.spare: Warden | None = None
         self.idle = IDLE
+        self.memory = b""
         self._held = b""
 
     def serve(self) -> None:
@@ -122,6 +124,8 @@ class Server:
 
     def hear(self, seat: Seat) -> None:
         wish, free = seat.hear()
+        if seat.memory is not None:
+            self.memory, seat.memory = seat.memory, None
         if free and self.spare is None:
             self.spare = free
         elif free:
@@ -184,7 +188,7 @@ class Server:
             self.send(ENDED, number, ENDING.pack(REFUSED, 126))
             self.send(DONE, number)
             return
-        self.seats[number] = Seat(number, job, warden)
+        self.seats[number] = Seat(number, job, self.memory, warden)
 
     def take(self) -> bool:
         """Read frames of the other side, and obey them."""
@@ -206,6 +210,11 @@ class Server:
     def obey(self, kind: int, number: int, content: bytes) -> None:
         if kind == START:
             self.start(number, content)
+            return
+        if kind == CALL:
+            self.start(number, content)
+            # Its warden does not come back. While it works there is time to make the next one.
+            self.spare = self.spare or warden_if_possible()
             return
         seat = self.seats.get(number)
         if seat is None:

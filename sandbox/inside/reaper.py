@@ -8,6 +8,7 @@ its socket, and tells there what came of it:
     started             the command runs
     crowded             no process is left to start it with: the server has to make room
     exited N, signalled N, refused N, timed_out, stopped
+    memory JSON         what `inside.snapshot` wants to find again next time
     overrun             it could not be ended one by one: the server has to end everything
     free                nothing is left of it: the next job may come
 """
@@ -26,6 +27,7 @@ from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 from . import files, snapshot
+from .wire import LINE as HEADER
 
 PROGRAMS: dict[str, Callable[[list[str]], int]] = {"files": files.main, "snapshot": snapshot.main}
 """Our own, which need no start of Python."""
@@ -47,6 +49,8 @@ prctl = ctypes.CDLL(None).prctl
 
 class Job(NamedTuple):
     """A command, or one of our programs with its arguments."""
+
+    memory: dict[str, object]
 
     command: list[str]
     program: str
@@ -80,7 +84,7 @@ def tell(line: socket.socket, said: str) -> None:
 def received(line: socket.socket) -> Job | None:
     """The job, its pipes as our own streams; None when the server went away before it had one."""
     space = socket.CMSG_SPACE(3 * array.array("i").itemsize)
-    data, rights, _, _ = line.recvmsg(1 << 16, space)
+    data, rights, _, _ = line.recvmsg(HEADER.size, space, socket.MSG_WAITALL)
     if not data:
         return None
     pipes = array.array("i")
@@ -88,15 +92,19 @@ def received(line: socket.socket) -> Job | None:
     for number, fd in enumerate(pipes):
         os.dup2(fd, number)
         os.close(fd)
-    size = int.from_bytes(data[:4])
-    pieces = [data[4:]]
-    missing = size - len(data) + 4
-    while missing:
-        pieces.append(line.recv(min(missing, 1 << 20)))
-        missing -= len(pieces[-1])
+    job, memory = (all_of(line, size) for size in HEADER.unpack(data))
+    return Job(json.loads(memory or b"{}"), *json.loads(job)) if job else None
+
+
+def all_of(line: socket.socket, size: int) -> bytes:
+    """So many bytes; none when the server went away."""
+    pieces = []
+    while size:
+        pieces.append(line.recv(min(size, 1 << 20)))
+        size -= len(pieces[-1])
         if not pieces[-1]:
-            return None
-    return Job(*json.loads(b"".join(pieces)))
+            return b""
+    return b"".join(pieces)
 
 
 def carried_out(job: Job, line: socket.socket) -> bool:
@@ -173,9 +181,12 @@ def perform(job: Job, line: socket.socket) -> NoReturn:
     gc.enable()
     os.umask(0o022)
     status = 1
+    snapshot.memory.update(job.memory)
     try:
         status = PROGRAMS[job.program](job.command)
         sys.stdout.flush()
+        if job.program == "snapshot":
+            tell(line, f"memory {json.dumps(snapshot.memory, separators=(',', ':'))}")
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()

@@ -17,7 +17,7 @@ from .wire import (
     EXITED,
     INPUT_AT_FIRST,
     KILLED,
-    NUMBER,
+    LINE,
     OUT,
     REFUSED,
     ROOM_AT_FIRST,
@@ -121,9 +121,9 @@ class Warden:
         self._unsent = b""
         self._said = b""
 
-    def order(self, job: bytes, pipes: tuple[int, ...]) -> None:
+    def order(self, job: bytes, memory: bytes, pipes: tuple[int, ...]) -> None:
         """Hand over a job with the command's ends of its pipes."""
-        message = NUMBER.pack(len(job)) + job
+        message = LINE.pack(len(job), len(memory)) + job + memory
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", pipes))
         try:
             self._unsent = message[self._socket.sendmsg([message], [rights]) :]
@@ -144,7 +144,7 @@ class Warden:
             self._unsent = b""
 
     def hear(self) -> list[list[str]] | None:
-        """What it says, line by line in words; None when it is gone."""
+        """What it says, a word and a value in each line; None when it is gone."""
         try:
             said = self._socket.recv(4096)
         except BlockingIOError:
@@ -154,7 +154,7 @@ class Warden:
         if not said:
             return None
         *lines, self._said = (self._said + said).split(b"\n")
-        return [line.decode().split() for line in lines]
+        return [line.decode().split(" ", 1) for line in lines]
 
     def leave(self) -> None:
         """Let it go: it ends when it finds nobody at the other end of its line."""
@@ -171,7 +171,7 @@ class Warden:
 class Seat:
     """A command, from its job to the last of its output."""
 
-    def __init__(self, number: int, job: bytes, warden: Warden) -> None:
+    def __init__(self, number: int, job: bytes, memory: bytes, warden: Warden) -> None:
         stdin, stdout, stderr = (Pipe(*os.pipe()) for _ in range(3))
         self.number = number
         self.job = job
@@ -183,6 +183,8 @@ class Seat:
         """Bytes of output that the other side will take."""
         self.given = INPUT_AT_FIRST
         """Bytes of input that the other side may still send."""
+        self.memory: bytes | None = None
+        """What a program wants to find again."""
         self.early: list[bytes] = []
         """Input that came before the command had started."""
         self.started = False
@@ -190,7 +192,7 @@ class Seat:
         self.ending: Ending | None = None
         self._known: Ending | None = None
         theirs = (stdin.out, stdout.into, stderr.into)
-        warden.order(job, theirs)
+        warden.order(job, memory, theirs)
         for fd in theirs:
             os.close(fd)
 
@@ -205,6 +207,8 @@ class Seat:
         for word, *value in said or ():
             if word in WORDS:
                 self._known = Ending(WORDS[word], int(value[0]) if value else 0)
+            elif word == "memory":
+                self.memory = value[0].encode()
             elif word == "free":
                 free, self.warden = self.warden, None
                 self.ending = self._known
