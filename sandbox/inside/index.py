@@ -10,7 +10,13 @@ import subprocess
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-GIT = "/opt/orchestrator/bin/git"
+TOOLBOX = "/opt/orchestrator"
+GIT = f"{TOOLBOX}/bin/git"
+LOADED = (
+    *(f"{TOOLBOX}/lib/ld.so", "--inhibit-cache", "--library-path", f"{TOOLBOX}/lib"),
+    f"{TOOLBOX}/libexec/git",
+)
+"""What `GIT` starts, without the shell between."""
 WORK = b"/workspace"
 STATE = "/var/lib/orchestrator"
 
@@ -42,7 +48,7 @@ class Index(NamedTuple):
     def run(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """Run git on /workspace with this index; raises Failure."""
         done = subprocess.run(
-            [GIT, "--literal-pathspecs", *arguments],
+            [*LOADED, "--literal-pathspecs", *arguments],
             env=self._environment(),
             cwd=WORK,
             input=stdin,
@@ -63,6 +69,8 @@ class Index(NamedTuple):
             "PATH": "/usr/bin:/bin",
             "HOME": "/nonexistent",
             "LC_ALL": "C",
+            "GIT_EXEC_PATH": f"{TOOLBOX}/libexec/git-core",
+            "GIT_TEMPLATE_DIR": f"{TOOLBOX}/share/templates",
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_ATTR_NOSYSTEM": "1",
