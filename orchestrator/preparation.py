@@ -1,5 +1,6 @@
 """Making the image ready that a run starts from, and keeping what set-up printed."""
 
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source) -
             setup=task.setup,
             network=task.setup_network,
             on_line=show,
+            owner=owner(attempt.held.folder.home),
         )
     attempt.tell(
         Prepared(
@@ -64,6 +66,17 @@ def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source) -
         )
     )
     return prepared.image
+
+
+def owner(home: Path) -> str:
+    """How the images of a home are marked."""
+    return f"{platform.node()}:{home.absolute()}"
+
+
+def abandoned(owner: str) -> bool:
+    """Whether the home of an image is gone; of another machine's nobody here can tell."""
+    machine, _, home = owner.partition(":")
+    return machine == platform.node() and not Path(home).is_dir()
 
 
 @dataclass(slots=True)

@@ -72,16 +72,18 @@ def prepare(
     network: bool = False,
     on_line: Callable[[Line], None] | None = None,
     seconds: float = TIME_LIMIT,
+    owner: str = "",
 ) -> Prepared:
     """The image with the repository at its base commit and `setup` done, built at first use.
 
     Set-up commands run as root in /workspace, each for at most `seconds`, without network unless
-    `network`. Raises ImageError, SetupError, DiskFullError; what was begun is removed then.
+    `network`. `owner` is noted on an image that is built, see `stock.stored`. Raises ImageError,
+    SetupError, DiskFullError; what was begun is removed then.
     """
     began = time.monotonic()
     with _disk_full_named():
         base = _base(engine, image)
-        recipe = Recipe(str(base.id), source, setup, network, _authorities(), seconds)
+        recipe = Recipe(str(base.id), source, setup, network, _authorities(), seconds, owner)
         made = _made(engine, recipe, on_line or (lambda _: None))
     took = time.monotonic() - began
     layer = made.layer

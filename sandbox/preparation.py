@@ -35,7 +35,7 @@ OFFLINE = " Set-up had no network: did you mean --setup-network?"
 """Said of any failure: programs word a missing network each in their own way."""
 TOLD = 1000
 LABEL = "orchestrator.prepared"
-"""What set-up left and what was put back, at most `TOLD` paths of each."""
+"""What is known of the image; of what set-up left and what was put back at most `TOLD` paths."""
 
 BUNDLE = "/var/lib/orchestrator/authorities.crt"
 TRUST = (
@@ -63,6 +63,8 @@ class Recipe:
     """The host's certificates, PEM; may be empty."""
     seconds: float
     """Time limit of one set-up command."""
+    owner: str = ""
+    """Noted on the image; makes no other one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
         for command in recipe.setup:
             _set_up(preparing, command, recipe, on_line)
         told = preparing.step("finish", source.commit, stdin=boundary)
-        raw, labels = _commit(preparing, source, told)
+        raw, labels = _commit(preparing, recipe, told)
     return _settled(engine, recipe, raw, labels, tag)
 
 
@@ -111,16 +113,18 @@ def extend(engine: Engine, recipe: Recipe, over: Layer, tag: str) -> Layer:
     with _container(engine, recipe, over.image, network=False) as preparing:
         boundary = preparing.take(source, over.known)
         told = preparing.step("advance", source.commit, stdin=boundary)
-        raw, labels = _commit(preparing, source, told)
+        raw, labels = _commit(preparing, recipe, told, over.image)
     return _settled(engine, recipe, raw, labels, tag)
 
 
 def _commit(
-    preparing: "_Preparing", source: Source, answer: bytes
+    preparing: "_Preparing", recipe: Recipe, answer: bytes, over: str = ""
 ) -> tuple[str, Mapping[str, str]]:
+    source = recipe.source
     told = json.loads(answer)
     facts = {name: told[name][:TOLD] for name in ("left", "restored")}
     facts |= {"commit": source.commit, "end": end_of(source.given.shallow)}
+    facts |= {"owner": recipe.owner, "over": over}
     labels = {LABEL: json.dumps(facts)}
     return preparing.commit(labels), labels
 

@@ -20,6 +20,7 @@ class Project:
     engine: Engine
     folder: Path
     made: list[str] = field(default_factory=list)
+    owner: str = ""
 
     @classmethod
     def create(cls, engine: Engine, folder: Path, files: Mapping[str, bytes]) -> "Project":
@@ -60,7 +61,7 @@ class Project:
 
     def prepare(self, *setup: str, image: str = BASE_IMAGE, **options: object) -> Prepared:
         source = self.source(setup, **options)
-        prepared = prepare(self.engine, image, source, setup=setup)
+        prepared = prepare(self.engine, image, source, setup=setup, owner=self.owner)
         self.made.append(prepared.image)
         return prepared
 
