@@ -1,9 +1,9 @@
-"""All benchmarks, or the named ones: `python -m benchmarks [help] [start] [steps]`."""
+"""All benchmarks, or the named ones: `python -m benchmarks [gateway] [help] [start] [steps]`."""
 
 import importlib
 import sys
 
-ALL = ("help", "start", "steps")
+ALL = ("gateway", "help", "start", "steps")
 
 
 def main(names: list[str]) -> None:

@@ -139,7 +139,7 @@ class Attempt:
     def finish(self, seconds: float) -> Record:
         """Say how it ended, for good."""
         outcome = judge_run(self.facts)
-        message = reason(self._ending(outcome))
+        message = reason(self._ending(outcome)) + _without_branch(self.held.record, outcome)
         record = self.held.update(
             state="finished",
             outcome=outcome,
@@ -181,6 +181,17 @@ def _about(arguments: str) -> str:
     values = asked.values() if isinstance(asked, dict) else asked if isinstance(asked, list) else ()
     words = [value for value in values if isinstance(value, str)]
     return shlex.join(words) if isinstance(asked, list) else words[0] if words else ""
+
+
+def _without_branch(record: Record, outcome: Outcome) -> str:
+    """What a person should know of a branch that could not be written."""
+    if not record.unpublished:
+        return ""
+    verb = "merge" if outcome is Outcome.DONE else "approve"
+    return (
+        f"; its branch could not be written: {record.unpublished.rstrip('.')}; then"
+        f" `orchestrator {verb} {record.short}` writes it"
+    )
 
 
 def _sentence(error: Exception) -> str:

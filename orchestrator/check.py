@@ -17,15 +17,15 @@ _ORDERED = 'exec sh -c "$0" 2>&1'
 
 
 def check(
-    box: Box, command: str, stage: Stage, *, seconds: float, reap: bool
+    box: Box, command: str, stage: Stage, *, seconds: float, evidence: bool
 ) -> Iterator[StageStarted | Output | CheckFinished]:
     """Run one check in a box, its end as the last event; the same way at work and in a proof.
 
-    With `reap` off the status is the engine's own, and so evidence. Raises SandboxError.
+    With `evidence` the status is the engine's own, and so evidence. Raises SandboxError.
     """
     yield StageStarted(stage=stage, command=command)
     tail: deque[str] = deque(maxlen=TAIL_LINES)
-    for item in box.stream(["sh", "-c", _ORDERED, command], seconds=seconds, reap=reap):
+    for item in box.stream(["sh", "-c", _ORDERED, command], seconds=seconds, evidence=evidence):
         if isinstance(item, Line):
             tail.append(item.text[:TAIL_WIDTH])
             yield Output(stream=item.stream, text=item.text, stage=stage)

@@ -11,7 +11,7 @@ from orchestrator.errors import ConflictError, GitError, RepositoryError, UsageE
 from orchestrator.events import Delivered, Merged
 from orchestrator.git import Git
 from orchestrator.patch import shown
-from orchestrator.quarantine import Note, Quarantine, one_line
+from orchestrator.quarantine import Quarantine, one_line
 from orchestrator.repository import Repository
 from sandbox import scratch
 
@@ -31,23 +31,22 @@ def require_room(repository: Repository) -> None:
 
 
 def publish(
-    repository: Repository, quarantine: Quarantine, run: str, tip: str, squash: Note | None = None
+    repository: Repository, quarantine: Quarantine, run: str, tip: str, *, squashed: bool = False
 ) -> Delivered:
-    """Create the run's branch at `tip`, with all its commits.
+    """Create the run's branch at `tip`, with all its commits; one that is there stays.
 
-    With `squash` there is one commit with that note instead: for a run with a finding in a change
-    that a later one took back, and that must not be seen. Raises ConflictError when the branch
-    exists or is checked out, GitError when another process holds its lock; nothing is left then
-    but objects that git will remove.
+    Raises ConflictError when the branch is elsewhere or checked out, GitError when another process
+    holds its lock; nothing is left then but objects that git will remove.
     """
     branch = branch_of(run)
+    delivered = Delivered(branch=branch, commit=tip, squashed=squashed)
+    if repository.branch(branch) == tip:
+        return delivered
     _not_checked_out(repository, branch)
-    if squash:
-        tip = quarantine.squash(tip, squash)
     with scratch.folder() as place:
         repository.import_pack(quarantine.pack(tip, quarantine.base, place / "pack"))
     repository.create_branch(branch, tip)
-    return Delivered(branch=branch, commit=tip, squashed=squash is not None)
+    return delivered
 
 
 def merge(repository: Repository, run: str, tip: str, into: str | None = None) -> Merged:

@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cache
@@ -10,16 +9,7 @@ from importlib.resources import files
 
 import msgspec
 
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one answer, as the provider counted them."""
-
-    input_tokens: int
-    """All input, cached tokens included."""
-    output_tokens: int
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
+from sandbox.gateway.usage import Usage as Usage  # callers price what they name from here
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

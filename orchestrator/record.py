@@ -92,6 +92,8 @@ class Record(Struct, frozen=True, kw_only=True):
     tree: str = ""
     branch: str = ""
     """The published branch; empty before that."""
+    unpublished: str = ""
+    """Why the branch could not be written at the end; empty once it is, or where there is none."""
     merged: str = ""
     """The commit that merging made; empty before that."""
     discarded: bool = False
@@ -103,6 +105,18 @@ class Record(Struct, frozen=True, kw_only=True):
     approvals: tuple[Approval, ...] = ()
     recorded: int = 0
     """Bytes of model traffic in its cassette."""
+
+    @property
+    def short(self) -> str:
+        """The part of the id that is typed."""
+        return self.id.rpartition("-")[2]
+
+    @property
+    def exit_code(self) -> int | None:
+        """What the command line ends with; None before the end. No branch is no success."""
+        if self.outcome is None:
+            return None
+        return self.outcome.exit_code or int(bool(self.unpublished))
 
     @property
     def approved(self) -> bool:

@@ -9,6 +9,7 @@ from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
 from orchestrator.changes import Changes
 from orchestrator.delivery import publish, require_room
+from orchestrator.errors import OrchestratorError
 from orchestrator.events import (
     AnyEvent,
     Crashed,
@@ -67,7 +68,7 @@ def run(
     pack = repository.pack(base, records.home / "packs")
     given = source(task, repository, base, pack)
     with (
-        closing(connect()) as engine,
+        closing(connect(task.runtime)) as engine,
         records.begin(
             task,
             repository=repository.name,
@@ -216,10 +217,17 @@ def _deliver(attempt: Attempt, repository: Repository, changes: Changes) -> None
     """Publish what may be seen. What is blocked stays in quarantine, where `diff` shows it."""
     if not attempt.facts.changed or attempt.facts.verdict is Verdict.BLOCK:
         return
-    whole = FilesTouched(step=attempt.totals.turns, tool="all changes as one")
-    squash = _note(attempt, whole) if changes.tainted else None
-    delivered = publish(repository, changes.quarantine, attempt.id, changes.tip, squash)
-    attempt.held.update(branch=delivered.branch, tip=delivered.commit)
+    tip, tainted = changes.tip, changes.tainted
+    if tainted:
+        # A change with a finding, that a later one took back, must not be seen.
+        whole = FilesTouched(step=attempt.totals.turns, tool="all changes as one")
+        tip = attempt.held.update(tip=changes.quarantine.squash(tip, _note(attempt, whole))).tip
+    try:
+        delivered = publish(repository, changes.quarantine, attempt.id, tip, squashed=tainted)
+    except (OrchestratorError, OSError) as error:
+        attempt.held.update(unpublished=str(error))
+        return
+    attempt.held.update(branch=delivered.branch)
     attempt.tell(delivered)
 
 

@@ -55,6 +55,8 @@ class SandboxSettings(Struct, frozen=True):
     memory: str = "4g"
     cpus: float = 2.0
     pids: int = 1024
+    runtime: str = ""
+    """The OCI runtime, such as `runsc`; empty: the engine's default."""
 
     def __post_init__(self) -> None:
         if size(self.memory) < _SMALLEST_MEMORY:
@@ -97,6 +99,7 @@ class Flags:
     command: tuple[str, ...] = ()
     model: str | None = None
     image: str | None = None
+    runtime: str | None = None
     setup: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     setup_network: bool | None = None
@@ -162,6 +165,7 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             command=flags.command,
             model=model,
             image=settings.image if flags.image is None else flags.image,
+            runtime=settings.sandbox.runtime if flags.runtime is None else flags.runtime,
             setup=setup,
             setup_network=network,
             setup_inputs=settings.setup_inputs,

@@ -25,7 +25,8 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
         ("branch", _branch(record, changes)),
         ("verdict", _verdict(record, ink)),
         ("spent", _spent(record)),
-        ("recorded", _recorded(record)),
+        ("recorded", f"{record.recorded:,} bytes of model traffic" if record.recorded else ""),
+        ("replayed", _replayed(record)),
         ("said", cut(" ".join(clean_lines(record.said)), 80) if record.turns else ""),
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
@@ -66,7 +67,7 @@ def progress_word(record: Record) -> str:
 
 def short(record: Record) -> str:
     """The part of the id that is typed."""
-    return record.id.rpartition("-")[2]
+    return record.short
 
 
 def money(cost: float | None) -> str:
@@ -111,13 +112,13 @@ def _spent(record: Record) -> str:
     return ", ".join(spent)
 
 
-def _recorded(record: Record) -> str:
-    """What `run --replay` would play, or has played."""
-    if record.task.replay:
-        return f"replayed from {clean(record.task.replay)}: no model was asked, nothing was paid"
-    if not record.recorded:
+def _replayed(record: Record) -> str:
+    """Which recording stood in for the model, by its run where it is one of ours."""
+    if not record.task.replay:
         return ""
-    return f"{record.recorded / (1 << 20):.1f} MiB of model traffic: run --replay {short(record)}"
+    folder = Path(record.task.replay)
+    name = folder.parent.name if folder.name == "cassette" else str(folder)
+    return f"{clean(name)}: no model was asked, and nothing paid"
 
 
 def _checks(record: Record) -> list[str]:
@@ -154,6 +155,9 @@ def _verbs(record: Record) -> list[str]:
         return ["log --journal"]
     if record.merged:
         return ["diff"]
+    if record.unpublished:
+        done = record.outcome is Outcome.DONE
+        return ["diff", "merge" if done else "approve", "discard"]
     if record.branch and record.verdict is not Verdict.BLOCK and not _ready(record):
         return ["diff", "approve", "discard"]
     return ["diff", "discard"]

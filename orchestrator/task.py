@@ -39,6 +39,8 @@ class Task:
     """`provider:name`, for the `agent` worker."""
     image: str = ""
     """Empty: the product's own base image."""
+    runtime: str = ""
+    """The OCI runtime of every container, such as `runsc`; empty: the engine's default."""
     setup: tuple[str, ...] = ()
     setup_network: bool = False
     setup_inputs: tuple[str, ...] = ()

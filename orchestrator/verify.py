@@ -41,4 +41,4 @@ def verify(
         with open_box(engine, subject.image, task.box, run=run, purpose="proof") as box:
             if subject.pack is not None:
                 box.reset(subject.pack, subject.tree)
-            yield from check(box, command, stage, seconds=task.limits.seconds, reap=False)
+            yield from check(box, command, stage, seconds=task.limits.seconds, evidence=True)

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from mmap import mmap
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from docker.api.client import APIClient
 
@@ -23,8 +23,32 @@ STREAMS: dict[int, Stream] = {1: "stdout", 2: "stderr"}
 NOT_YET = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
+class Opened(NamedTuple):
+    """A started exec and the connection it hangs on, without docker-py's buffering."""
+
+    id: str
+    door: Any
+    socket: Any
+    first: bytes
+    """What the HTTP client read beyond the response's header; would otherwise be lost."""
+
+    def close(self) -> None:
+        self.door._response.close()
+        self.door.close()
+        self.socket.close()
+
+
+def opened(api: APIClient, container: str, request: Mapping[str, Any], *, stdin: bool) -> Opened:
+    """Start an exec; its socket does not block."""
+    started: str = api.exec_create(container, stdin=stdin, **request)["Id"]
+    door = cast(Any, api.exec_start(started, socket=True))
+    connection = getattr(door, "_sock", door)
+    connection.setblocking(False)
+    return Opened(started, door, connection, door._response.raw._fp.fp.peek(1))
+
+
 class Attached:
-    """A started exec, carried by a thread of its own and without docker-py's buffering.
+    """A started exec, carried by a thread of its own.
 
     The thread reads on while the consumer pauses: with Docker 20.10 a command that has ended with
     about 1 MB unread stops all news of its container, so that whatever the consumer runs meanwhile
@@ -35,14 +59,12 @@ class Attached:
     def __init__(
         self, api: APIClient, container: str, request: Mapping[str, Any], stdin: bytes | mmap
     ) -> None:
-        self.id: str = api.exec_create(container, stdin=bool(stdin), **request)["Id"]
-        self._door = cast(Any, api.exec_start(self.id, socket=True))
-        self._socket: Any = getattr(self._door, "_sock", self._door)
-        self._socket.setblocking(False)
+        self._opened = opened(api, container, request, stdin=bool(stdin))
+        self.id = self._opened.id
+        self._socket = self._opened.socket
         self._unsent = memoryview(stdin)
         self._backlog = Backlog()
-        # What the HTTP client read beyond the response's header would otherwise be lost.
-        self._backlog.put(self._door._response.raw._fp.fp.peek(1))
+        self._backlog.put(self._opened.first)
         self._thread = threading.Thread(target=self._carry, daemon=True)
         self._thread.start()
 
@@ -57,9 +79,7 @@ class Attached:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self._unsent.release()
-        self._door._response.close()
-        self._door.close()
-        self._socket.close()
+        self._opened.close()
 
     def _carry(self) -> None:
         # A connection that breaks is an end like another: the exec's status tells what it was.

@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from sandbox import container, snapshot, toolbox
-from sandbox.channel import NOTHING, WORKSPACE, Chunk
+from sandbox.channel import NOTHING, WORKSPACE, Channel, Chunk
 from sandbox.engine import Engine
 from sandbox.errors import SandboxLostError
 from sandbox.exec import ExecChannel
 from sandbox.files import Files
+from sandbox.framed import FramedChannel
 from sandbox.hardening import work_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
 from sandbox.neighbour import Neighbour
 from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
+from sandbox.terminals import Terminals
 
 KEPT = 256 << 20
 """Bytes of a command's raw output that are kept, at most."""
@@ -59,8 +61,12 @@ class Box:
         self._life.close()
         opened = self._begin()
         self.id = opened.id
-        self.channel = ExecChannel(self._engine, opened.id)
+        self.channel = FramedChannel(self._engine, opened.id)
+        self._life.callback(self.channel.close)
+        self._evidence = ExecChannel(self._engine, opened.id)
         self.files = Files(self.channel)
+        self.terminals = Terminals(self._engine, opened.id, opened.environment)
+        self._life.callback(self.terminals.leave)
         self.openings += 1
         self._environment = opened.environment
 
@@ -72,16 +78,18 @@ class Box:
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
-        reap: bool = True,
+        evidence: bool = False,
         keep: BinaryIO | None = None,
     ) -> Generator[Line | Exit, None, None]:
         """Run a command and yield its lines, then its Exit; closing the iterator ends the command.
 
-        Time limit, `reap` and errors as in `Channel.start`. `keep` gets every byte of both streams
+        Time limit and errors as in `Channel.start`. With `evidence` the exit status is the engine's
+        own, which nothing in the sandbox can forge; that costs an exec, and what else runs in the
+        sandbox is ended at the time limit as well. `keep` gets every byte of both streams
         in the order of arrival, up to `KEPT`; where more came, its last line says so.
         """
-        items = self.channel.start(
-            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
+        items = self._by(evidence).start(
+            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
         )
         with contextlib.closing(items):
             yield from lines(items if keep is None else _kept(items, keep))
@@ -94,15 +102,21 @@ class Box:
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
-        reap: bool = True,
+        evidence: bool = False,
         limit: int = 1_000_000,
     ) -> Completed:
-        """Run a command to its end; of each stream the first `limit` bytes are returned."""
-        items = self.channel.start(
-            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds, reap=reap
+        """Run a command as in `stream`; of each stream the first `limit` bytes are returned."""
+        items = self._by(evidence).start(
+            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
         )
         with contextlib.closing(items):
             return _completed(items, limit)
+
+    def _by(self, evidence: bool) -> Channel:
+        if not evidence:
+            return self.channel
+        self.channel.distrust()
+        return self._evidence
 
     def _seen(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """The variables of one command: what neighbours gave, then its own."""

@@ -22,7 +22,11 @@ Output = Generator[Chunk | Exit, None, None]
 
 
 class Channel(Protocol):
-    """Runs one command at a time, or several from several threads."""
+    """Runs one command at a time, or several from several threads.
+
+    `FramedChannel` is the fast one. `ExecChannel` is for evidence: there the exit status is the
+    engine's own, which nothing in the sandbox can forge.
+    """
 
     def start(
         self,
@@ -32,16 +36,29 @@ class Channel(Protocol):
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
-        reap: bool = True,
     ) -> Output:
         """Run a command and yield what it prints; the last item is its Exit.
 
         The command starts with the first item asked for; when the iterator is closed early, the
-        command and all it started end. At the limit of `seconds` so they do as well. With `reap`,
-        processes that a command left behind when it ended by itself stay; without, the exit status
-        is the engine's own and so evidence, and its time limit ends every process in the sandbox.
-        A program that is missing or cannot be started is an Exit of 127 or 126 like in a shell.
+        command and all it started end. At the limit of `seconds` so they do as well. Processes that
+        a command left behind when it ended by itself stay, but what they print is lost.
+        A program that is missing or cannot be started is an Exit of 127 or 126 like in a shell; a
+        command that was ended from elsewhere, as by a sweep, one of 137.
 
-        Raises SandboxLostError when the container died or nothing could end the command.
+        Raises SandboxLostError when the container died or nothing could end the command, and
+        CrossingError when what comes out is malformed.
+        """
+        ...
+
+    def call(
+        self, program: str, *arguments: str, stdin: bytes = b"", seconds: float = 120.0
+    ) -> Output:
+        """Run one of our own programs, named by its file in `sandbox/inside`; like `start`."""
+        ...
+
+    def sweep(self) -> None:
+        """Kill every process of the working user, daemons and a live fork bomb included.
+
+        Raises SandboxLostError when the container does not answer.
         """
         ...

@@ -1,6 +1,8 @@
 """The Docker Engine: the one that answers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import docker
 from docker.errors import DockerException
@@ -35,25 +37,46 @@ class Engine:
 def connect(runtime: str = "") -> Engine:
     """Connect as the `docker` command would: DOCKER_HOST, else its context, else the socket.
 
-    Raises EngineError when nothing answers there, or something too old or not for Linux containers.
+    Raises EngineError when nothing answers there, or something too old or not for Linux containers,
+    or that does not have the `runtime`.
     """
     try:
         client = docker.from_env(version="auto")
         said = client.version()
+        objection = _objection(said) or (_unknown(client, runtime) if runtime else None)
     except (DockerException, OSError) as error:
         raise EngineError(_advice(error)) from error
-    if objection := _objection(said["ApiVersion"], said["Version"], said["Os"]):
+    if objection:
         client.close()
         raise EngineError(objection)
     return Engine(client, said["Version"], said["Arch"], runtime)
 
 
-def _objection(api: str, version: str, system: str) -> str | None:
+def _objection(said: Mapping[str, Any]) -> str | None:
+    api, version, system = said["ApiVersion"], said["Version"], said["Os"]
+    if any("podman" in part["Name"].lower() for part in said.get("Components") or ()):
+        # Tried with 4.3.1: no bound on the number of files in a tmpfs, no labels and variables on
+        # an image made from a container, no volume filled without a start.
+        return (
+            f"Podman {version} answers there, whose imitation of the Docker API lacks what prepared"
+            " images need: set DOCKER_HOST to a Docker Engine, 20.10 or later."
+        )
     if tuple(int(part) for part in api.split(".")) < OLDEST_API:
         return f"Docker Engine {version} is too old: install 20.10 or later."
     if system != "linux":
         return f"The Docker Engine runs {system} containers: switch it to Linux containers."
     return None
+
+
+def _unknown(client: docker.DockerClient, runtime: str) -> str | None:
+    known = sorted(client.info().get("Runtimes") or ())
+    # A shim of containerd's need not be registered since Docker Engine 23; the engine will tell.
+    if runtime in known or runtime.startswith("io.containerd."):
+        return None
+    return (
+        f"The Docker Engine has no runtime {runtime!r}, only {', '.join(known)}: name one of them, "
+        "or add it under `runtimes` in the engine's daemon.json and reload the engine."
+    )
 
 
 def _advice(error: BaseException) -> str:

@@ -6,6 +6,7 @@
     ├── SetupError           a set-up command failed; `output` holds its last lines
     ├── SandboxLostError     the container died or stopped answering
     ├── DiskFullError        the container's or the host's disk is full
+    ├── GatewayError         the way out of the sandbox is closed or failed
     └── CrossingError        what should cross the wall is too large, too late or malformed
 
 Every message is one sentence that says what to do next.
@@ -53,3 +54,7 @@ class DiskFullError(SandboxError):
 
 class CrossingError(SandboxError):
     """What should cross the wall is too large, too late or malformed."""
+
+
+class GatewayError(SandboxError):
+    """The way out of the sandbox is closed or failed; there is no other."""

@@ -1,13 +1,13 @@
 """Commands by the engine's own exec, one each: slower than a kept channel, and never forged."""
 
 import contextlib
-import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from mmap import mmap
 from typing import Any
 
+from docker.api.client import APIClient
 from docker.errors import APIError, DockerException
 from requests.exceptions import RequestException
 
@@ -19,13 +19,10 @@ from sandbox.errors import SandboxLostError
 from sandbox.hardening import BUSYBOX, TOOLBOX, USER
 from sandbox.stream import Exit
 
-REAPER = (f"{TOOLBOX}/bin/python", "-I", "-S", f"{TOOLBOX}/inside/reaper.py")
-GRACE = 5.0
-"""Seconds by which the reaper may be late before everything in the sandbox is killed."""
+PROGRAM = (f"{TOOLBOX}/bin/python", "-E", "-s", "-S", "-m")
+"""Run from the toolbox's folder; like -I, but `inside` can be imported from there."""
 DRAIN = 5.0
 """Seconds that a connection may stay silent after everything was killed."""
-STOPPING = 2.0
-"""Seconds that the reaper gets to end an abandoned command."""
 ARGUMENT = 128 * 1024
 """Bytes of the longest argument that Linux takes (MAX_ARG_STRLEN). With more, runc 1.1.5 hangs, and
 with it the removal of the container."""
@@ -51,14 +48,16 @@ class _Job:
 
     request: dict[str, Any]
     stdin: bytes | mmap
-    token: str
-    """By which the reaper is found; empty without one."""
     seconds: float
     began: float
 
 
 class ExecChannel:
-    """The Channel that starts an engine exec for each command."""
+    """The Channel that starts an engine exec for each command.
+
+    To end a command it sweeps, for the engine can end nothing but the whole container. A process
+    left behind that holds the output open delays the Exit by 2 s, and dies at its next line.
+    """
 
     def __init__(self, engine: Engine, container: str, user: str = USER) -> None:
         self._api = engine.client.api
@@ -73,16 +72,19 @@ class ExecChannel:
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
-        reap: bool = True,
     ) -> Output:
-        """Run a command, see `Channel.start`; the time limit holds even for a stopped reaper."""
-        if refusal := _refuse(command, env):
+        """Run a command, see `Channel.start`."""
+        if refusal := refuse(command, env):
             yield Chunk("stderr", refusal)
             yield Exit(CANNOT_START, 0.0, size=len(refusal))
             return
-        token = secrets.token_hex(16) if reap else ""
-        request = self._request(command, cwd, env, token, seconds)
-        job = _Job(request, stdin, token, seconds, time.monotonic())
+        request = {
+            "cmd": list(command),
+            "user": self._user,
+            "workdir": cwd,
+            "environment": dict(env),
+        }
+        job = _Job(request, stdin, seconds, time.monotonic())
         for _ in range(ATTEMPTS - 1):
             try:
                 return (yield from self._carried_out(job, retried=True))
@@ -90,17 +92,24 @@ class ExecChannel:
                 time.sleep(PAUSE)
         yield from self._carried_out(job, retried=False)
 
+    def call(
+        self, program: str, *arguments: str, stdin: bytes | mmap = b"", seconds: float = 120.0
+    ) -> Output:
+        """Run one of our programs, see `Channel.call`."""
+        command = [*PROGRAM, f"inside.{program}", *arguments]
+        return self.start(command, stdin=stdin, cwd=TOOLBOX, seconds=seconds)
+
     def sweep(self) -> None:
         """Kill every process of the working user, daemons and a live fork bomb included.
 
         Raises SandboxLostError when the container does not answer.
         """
-        with self._losing():
+        with losing(self._api, self._container):
             self._finish([BUSYBOX, "kill", "-9", "-1"], DRAIN)
 
     def _carried_out(self, job: _Job, *, retried: bool) -> Output:
         """One attempt. Raises _NotStartedError when it came to nothing and will be `retried`."""
-        deadline = job.began + job.seconds + (GRACE if job.token else 0.0)
+        deadline = job.began + job.seconds
         with self._running(job) as running:
             size = 0
             for chunk in self._output(running, deadline):
@@ -117,12 +126,12 @@ class ExecChannel:
         """
         if not first.data.startswith(REFUSAL):
             return False
-        with self._losing():
+        with losing(self._api, self._container):
             return not self._inspect(running)["Pid"]
 
     @contextlib.contextmanager
     def _running(self, job: _Job) -> Iterator[Attached]:
-        with self._losing():
+        with losing(self._api, self._container):
             running = Attached(self._api, self._container, job.request, job.stdin)
         try:
             yield running
@@ -134,21 +143,9 @@ class ExecChannel:
             # Closed first: output that nobody reads would hold up the news of its end.
             running.close()
             with contextlib.suppress(SandboxLostError):
-                self._abandon(running.id, job.token)
+                self.sweep()
             raise
         running.close()
-
-    def _request(
-        self, command: Sequence[str], cwd: str, env: Mapping[str, str], token: str, seconds: float
-    ) -> dict[str, Any]:
-        """The exec's own arguments; under the reaper, it is the reaper that changes folder."""
-        reaper = [*REAPER, token, str(seconds), cwd] if token else []
-        return {
-            "cmd": [*reaper, *command],
-            "user": self._user,
-            "workdir": "/" if token else cwd,
-            "environment": dict(env),
-        }
 
     def _output(self, running: Attached, deadline: float) -> Iterator[Chunk]:
         frames = Frames()
@@ -157,7 +154,7 @@ class ExecChannel:
             if not swept and time.monotonic() >= deadline:
                 self._overrun(running.id)
                 swept = True
-            with self._losing():
+            with losing(self._api, self._container):
                 data = running.read(DRAIN if swept else deadline - time.monotonic())
             if data:
                 yield from frames.feed(data)
@@ -170,20 +167,12 @@ class ExecChannel:
 
     def _overrun(self, running: str) -> None:
         """Kill everything, unless the command has ended and only its output was read late."""
-        with self._losing():
+        with losing(self._api, self._container):
             if self._inspect(running)["Running"]:
                 self.sweep()
 
-    def _abandon(self, running: str, token: str) -> None:
-        with self._losing():
-            if token:
-                self._finish([*REAPER, "--stop", token], STOPPING)
-                if self._await(running, STOPPING) is not None:
-                    return
-            self.sweep()
-
     def _exit(self, running: str, took: float, seconds: float, size: int) -> Exit:
-        with self._losing():
+        with losing(self._api, self._container):
             status = self._await(running, DRAIN)
         if status in (None, KILLED, CANNOT_START):  # 126: "cannot exec in a stopped state"
             self._require_alive()
@@ -225,19 +214,18 @@ class ExecChannel:
         if error := lost(self._api, self._container):
             raise error
 
-    @contextlib.contextmanager
-    def _losing(self) -> Iterator[None]:
-        """Tell a container or engine that went away from everything else."""
-        try:
-            yield
-        except GONE as error:
-            self._require_alive()
-            raise SandboxLostError(
-                f"The sandbox runs, but the engine refused a command: {error}"
-            ) from error
+
+@contextlib.contextmanager
+def losing(api: APIClient, container: str) -> Iterator[None]:
+    """Tell a container or engine that went away from everything else."""
+    try:
+        yield
+    except GONE as error:
+        refused = f"The sandbox runs, but the engine refused a command: {error}"
+        raise lost(api, container) or SandboxLostError(refused) from error
 
 
-def _refuse(command: Sequence[str], env: Mapping[str, str]) -> bytes:
+def refuse(command: Sequence[str], env: Mapping[str, str]) -> bytes:
     """Why these arguments cannot be given to a program; empty when they can."""
     texts = [*command, *(f"{name}={value}" for name, value in env.items())]
     try:

@@ -15,11 +15,11 @@ from sandbox.channel import Chunk
 from sandbox.engine import Engine
 from sandbox.errors import ImageError, SetupError
 from sandbox.exec import ExecChannel
-from sandbox.hardening import TOOLBOX, preparation_flags
+from sandbox.framed import FramedChannel
+from sandbox.hardening import preparation_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
 from sandbox.owner import MAKER, Owner
-from sandbox.snapshot import PROGRAM
 from sandbox.source import Known, Source, end_of
 from sandbox.stream import Exit, Line
 
@@ -176,15 +176,14 @@ class _Preparing:
         self._id = identity
         self._marks = marks
         self._env = env
-        self._channel = ExecChannel(engine, identity, user=ROOT)
+        self._exec = ExecChannel(engine, identity, user=ROOT)
+        # A set-up command that starts a daemon, or takes too long, is what this one is for.
+        self.channel = FramedChannel(engine, identity, user=ROOT)
 
     def step(self, *arguments: str, stdin: bytes | mmap.mmap = b"") -> bytes:
         """Run our own program; what it prints. Raises ImageError."""
         printed = {"stdout": bytearray(), "stderr": bytearray()}
-        command = [*PROGRAM, "inside.prepare", *arguments]
-        for item in self._channel.start(
-            command, stdin=stdin, cwd=TOOLBOX, seconds=STEP_SECONDS, reap=False
-        ):
+        for item in self._exec.call("prepare", *arguments, stdin=stdin, seconds=STEP_SECONDS):
             if isinstance(item, Chunk):
                 printed[item.stream] += item.data
             elif not item.ok:
@@ -203,7 +202,7 @@ class _Preparing:
     def stream(self, command: str, seconds: float) -> Iterator[Line | Exit]:
         """Run a set-up command as root."""
         arguments = ["sh", "-c", command]
-        return lines(self._channel.start(arguments, env=self._env, seconds=seconds))
+        return lines(self.channel.start(arguments, env=self._env, seconds=seconds))
 
     def commit(self, labels: Mapping[str, str], tag: str | None = None) -> str:
         """Make the container's files an image; its id."""
@@ -226,7 +225,9 @@ def _container(
         image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=network
     )
     with _patience(engine.client.api), container.running(engine, flags) as identity:
-        yield _Preparing(engine, identity, marks, _trust(recipe))
+        preparing = _Preparing(engine, identity, marks, _trust(recipe))
+        with contextlib.closing(preparing.channel):
+            yield preparing
 
 
 def _trust(recipe: Recipe) -> dict[str, str]:

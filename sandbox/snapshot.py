@@ -10,7 +10,6 @@ from typing import Any, BinaryIO
 
 from sandbox.channel import Channel, Chunk
 from sandbox.errors import CrossingError, DiskFullError
-from sandbox.hardening import TOOLBOX
 from sandbox.stream import Exit
 
 PACK_CAP = 50_000_000
@@ -21,8 +20,6 @@ SECONDS = 120.0
 REHASH_SECONDS = 600.0
 """Every file is read again: some seconds for 80,000 files, more on a busy disk."""
 
-PROGRAM = (f"{TOOLBOX}/bin/python", "-E", "-s", "-S", "-m")
-"""Run from the toolbox's folder; like -I, but `inside` can be imported from there."""
 OBJECT_ID = re.compile(r"[0-9a-f]{40}")
 
 
@@ -157,8 +154,7 @@ def _ask(
     stdin: bytes = b"",
 ) -> Header:
     intake = _Intake(pack, cap)
-    command = [*PROGRAM, "inside.snapshot", *arguments]
-    items = channel.start(command, stdin=stdin, cwd=TOOLBOX, seconds=seconds, reap=False)
+    items = channel.call("snapshot", *arguments, stdin=stdin, seconds=seconds)
     with contextlib.closing(items):
         _judge(_drained(items, intake), intake.complaint, arguments[0], seconds)
     return intake.whole()

@@ -45,14 +45,14 @@ def _programs() -> dict[str, bytes]:
 
 def filled(engine: Engine, programs: Mapping[str, bytes]) -> str:
     """The volume with exactly these programs in `PLACE`/inside; others make another volume."""
-    image = _image(engine)
+    image = image_id(engine)
     name = f"orchestrator-toolbox-{_digest(image, programs)}"
     return _complete(engine, name) or _fill(engine, name, image, programs)
 
 
 def old(engine: Engine, before: float) -> tuple[str, ...]:
     """Toolboxes of other versions, filled before a Unix time in seconds, that no sandbox uses."""
-    current = f"orchestrator-toolbox-{_digest(_image(engine), _programs())}"
+    current = f"orchestrator-toolbox-{_digest(image_id(engine), _programs())}"
     found = engine.client.containers.list(all=True, filters={"label": LABEL})
     return tuple(
         sorted(
@@ -97,7 +97,8 @@ def discard(engine: Engine, name: str) -> None:
         engine.client.api.remove_volume(name)
 
 
-def _image(engine: Engine) -> str:
+def image_id(engine: Engine) -> str:
+    """The id of the toolbox image. Raises ImageError when it is missing."""
     try:
         image = engine.client.images.get(IMAGE)
     except ImageNotFound as error:

@@ -11,53 +11,14 @@ from sandbox.toolbox import IMAGE as TOOLBOX_IMAGE
 
 KINDS = ("base", "busybox", "odd", "writable")
 
-APPLETS = [
-    "[",
-    "cat",
-    "chmod",
-    "cp",
-    "dd",
-    "echo",
-    "env",
-    "expr",
-    "false",
-    "find",
-    "grep",
-    "head",
-    "id",
-    "kill",
-    "ln",
-    "ls",
-    "mkdir",
-    "mkfifo",
-    "mv",
-    "nohup",
-    "od",
-    "pgrep",
-    "pkill",
-    "printf",
-    "ps",
-    "pwd",
-    "readlink",
-    "rm",
-    "rmdir",
-    "sed",
-    "seq",
-    "setsid",
-    "sh",
-    "sleep",
-    "sort",
-    "tail",
-    "tar",
-    "tee",
-    "test",
-    "touch",
-    "tr",
-    "true",
-    "wc",
-    "xargs",
-    "yes",
-]
+# fmt: off
+APPLETS = (
+    "[", "cat", "chmod", "cp", "dd", "echo", "env", "expr", "false", "find", "grep", "head", "id",
+    "kill", "ln", "ls", "mkdir", "mkfifo", "mv", "nohup", "od", "pgrep", "pkill", "printf", "ps",
+    "pwd", "readlink", "rm", "rmdir", "sed", "seq", "setsid", "sh", "sleep", "sort", "tail",
+    "tar", "tee", "test", "touch", "tr", "true", "wc", "xargs", "yes",
+)
+# fmt: on
 PLACE = "opt/orchestrator/bin/busybox"
 
 ODD = f"""
@@ -124,9 +85,9 @@ def _program(engine: Engine) -> bytes:
 def _archive(program: bytes) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
-        for folder in ("bin", "tmp"):
+        for folder, mode in (("bin", 0o755), ("tmp", 0o1777)):
             member = tarfile.TarInfo(folder)
-            member.type, member.mode = tarfile.DIRTYPE, 0o755
+            member.type, member.mode = tarfile.DIRTYPE, mode
             archive.addfile(member)
         member = tarfile.TarInfo("bin/busybox")
         member.size, member.mode = len(program), 0o755

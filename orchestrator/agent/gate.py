@@ -35,7 +35,7 @@ def _ended(command: str, box: Box, until: float) -> Generator[AnyEvent, None, Ch
     while True:
         left = max(1.0, until - time.monotonic())
         try:
-            for event in check(box, command, "work", seconds=left, reap=True):
+            for event in check(box, command, "work", seconds=left, evidence=False):
                 yield event
                 if isinstance(event, CheckFinished):
                     return event

@@ -31,7 +31,7 @@ def command(run: str | None, by: str | None, as_json: bool) -> None:
     """
     chosen = place.choose(run)
     with place.records().hold(chosen.id) as held:
-        record = held.record
+        record = place.publish_late(held)
         _permit(record)
         name = by or _name(place.repository_of(record))
         word = "Approved"

@@ -27,7 +27,7 @@ def command(run: str | None, into: str | None, as_json: bool) -> None:
     """
     chosen = place.choose(run)
     with place.records().hold(chosen.id) as held:
-        record = held.record
+        record = place.publish_late(held)
         permit(record)
         merged = delivery.merge(place.repository_of(record), record.id, record.tip, into)
         fresh = _remember(held, merged)

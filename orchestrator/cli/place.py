@@ -6,10 +6,12 @@ from pathlib import Path
 from platformdirs import user_state_path
 
 from orchestrator.cli.options import HOME
+from orchestrator.delivery import publish
 from orchestrator.errors import RecordError, RepositoryError
+from orchestrator.journal import Journal
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Damaged, Record
-from orchestrator.records import Records
+from orchestrator.records import Held, Records
 from orchestrator.repository import Repository
 
 
@@ -57,6 +59,20 @@ def repository_of(record: Record) -> Repository:
     """The repository of a run: through the worktree we are in, if it is one of its worktrees."""
     ours = str(common_dir()) == record.git_dir
     return Repository.open("." if ours else record.git_dir, home())
+
+
+def publish_late(held: Held) -> Record:
+    """The record, after writing the branch that could not be written when its run ended."""
+    record = held.record
+    if not record.unpublished or record.discarded:
+        return record
+    quarantine = quarantine_of(record)
+    squashed = record.tip != quarantine.tip
+    repository = repository_of(record)
+    delivered = publish(repository, quarantine, record.id, record.tip, squashed=squashed)
+    with Journal(held.folder.journal) as journal:
+        journal.write(delivered)
+    return held.update(branch=delivered.branch, unpublished="")
 
 
 def quarantine_of(record: Record) -> Quarantine:

@@ -47,6 +47,7 @@ class WithCommand(click.Command):
 @click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file.")
 @click.option("--base", default="HEAD", help="Start from this branch, tag or commit.")
 @click.option("--image", help="Work in this image instead of ours.")
+@click.option("--runtime", metavar="NAME", help="Start containers by this runtime of the engine.")
 @click.option("--setup", multiple=True, metavar="CMD", help="Prepare the image with CMD.")
 @click.option(
     "--setup-network/--no-setup-network",
@@ -114,7 +115,7 @@ def command(
     _tell_dirty(repository.dirty_paths())
     record = carry_out(planned, repository, quiet, traffic)
     _tell(record, as_json)
-    return record.outcome.exit_code if record.outcome else 1
+    return 1 if record.exit_code is None else record.exit_code
 
 
 def open_repository(where: str) -> Repository:

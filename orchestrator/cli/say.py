@@ -49,7 +49,7 @@ def as_object(record: Record) -> dict[str, Any]:
     value: dict[str, Any] = msgspec.to_builtins(record)
     value["state"] = record.shown_state
     value["approved"] = record.approved
-    value["exit_code"] = record.outcome.exit_code if record.outcome else None
+    value["exit_code"] = record.exit_code
     return value
 
 

@@ -1,6 +1,6 @@
 """The tools an agent has."""
 
-from orchestrator.tools import command, files, search
+from orchestrator.tools import command, files, search, terminal
 from orchestrator.tools.tool import Tool, tool
 
 _PAGE_LIMIT = 100_000
@@ -17,5 +17,6 @@ TOOLS: tuple[Tool, ...] = (
     tool(search.grep, "read"),
     tool(search.find_files, "read"),
     tool(command.bash, "execute"),
+    tool(terminal.terminal, "execute"),
     tool(command.finish, "read", final=True),
 )

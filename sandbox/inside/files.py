@@ -1,6 +1,6 @@
 """One question about files, or one change: a JSON line on stdin, then content; so back too.
 
-    python -I -S files.py
+    inside.files
 
 The answer's first line holds the result, or under "error" a sentence for whoever asked; content
 follows it as it is. Runs under the toolbox's Python alone, as the user who does the work, so it can
@@ -37,7 +37,7 @@ class Refused(Exception):
     """The sentence that goes back instead of a result."""
 
 
-def main() -> None:
+def main(_arguments: list[str]) -> int:
     request = json.loads(sys.stdin.buffer.readline())
     # A regular expression can take for ever: the alarm ends this process, and only this one.
     signal.alarm(request.pop("seconds"))
@@ -45,6 +45,7 @@ def main() -> None:
     head, content = ({}, answer) if isinstance(answer, bytes) else (answer, b"")
     sys.stdout.buffer.write(json.dumps(head).encode("ascii") + b"\n" + content)
     sys.stdout.buffer.flush()
+    return 0
 
 
 def answered(request: dict[str, object]) -> Answer:
@@ -304,4 +305,4 @@ OPERATIONS: dict[str, Callable[..., Answer]] = {
 }
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

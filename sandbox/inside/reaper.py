@@ -1,174 +1,144 @@
-"""Run one command; at its time limit, or when told to stop, end every process it started.
+"""The process above one command: starts it, waits for it, and ends whatever it started.
 
-    python -I -S reaper.py TOKEN SECONDS FOLDER COMMAND [ARGUMENT...]
-    python -I -S reaper.py --stop TOKEN
+It is the sub-reaper of the command: what daemonises with setsid or a double fork becomes its child,
+so none gets away at the time limit. Processes left by a command that ended by itself stay. It is a
+fork of the server, waits for its job in a pipe, and tells in another what came of it:
 
-Exits with the command's status, 128 + N after signal N, 124 at the time limit. It is the sub-reaper
-of the command: what daemonises with setsid or a double fork becomes its child, so none gets away.
-Processes left by a command that ended by itself stay, and may go on printing: the command's output
-passes through pipes of ours, and what comes into them later is read and thrown away. With the
-engine's own pipes such a process would die at its next line, and the exec would end 2 s late.
-Runs under the toolbox's Python alone.
+    started             the command runs
+    crowded             no process is left to start it with: the server has to make room
+    exited N, signalled N, refused N, timed_out, stopped
+    overrun             it could not be ended one by one: the server has to end everything
 """
 
-import contextlib
 import ctypes
+import gc
+import json
 import os
-import select
 import signal
 import sys
-import threading
 import time
-from typing import NamedTuple
+import traceback
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn
 
+from . import files, snapshot
+
+PROGRAMS: dict[str, Callable[[list[str]], int]] = {"files": files.main, "snapshot": snapshot.main}
+"""Our own, which need no start of Python."""
+
+PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
-TIMED_OUT = 124
-PIECE = 1 << 16
-MOST = 1 << 20
-"""Bytes that a pipe can be made to hold."""
-DISCARD = ("/opt/orchestrator/bin/busybox", "cat")
-ATTEMPTS = 20
-PAUSE = 0.05
-CLEARED = b"[the limit of processes was reached: all other processes were ended]\n"
+FIRST_TO_GO = b"500"
+"""Added to the score by which the kernel chooses whom to kill when memory runs out (-1000..1000):
+a command goes before the server."""
 PATIENCE = 2.0
 """Seconds to kill process by process, before everything of this user goes."""
-LAST_WORDS = 1.0
-"""Seconds for the output of a command that was ended."""
 WATCHED = (signal.SIGCHLD, signal.SIGTERM)
 
-
-def main(arguments: list[str]) -> int:
-    if arguments[0] == "--stop":
-        return stop(arguments[1])
-    _token, seconds, folder, *command = arguments
-    shield()
-    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
-    deadline = time.monotonic() + float(seconds)
-    try:
-        os.chdir(folder)
-        child, streams = launch(command)
-    except (OSError, ValueError, RuntimeError) as problem:
-        return refuse(command[0], problem)
-    status = wait(child, deadline)
-    if status is None:
-        end_descendants()
-        status, deadline = TIMED_OUT, time.monotonic() + LAST_WORDS
-    if finished(streams, deadline):
-        return status
-    end_descendants()
-    return TIMED_OUT
+prctl = ctypes.CDLL(None).prctl
 
 
-class Carrier(threading.Thread):
-    """Carries one stream from the command's pipe to this process's own."""
+class Job(NamedTuple):
+    """A command, or one of our programs with its arguments."""
 
-    def __init__(self, target: int) -> None:
-        super().__init__(daemon=True)
-        self.target = target
-        self.source, self.entrance = os.pipe()
-        self.until, self.ending = os.pipe()
-
-    def run(self) -> None:
-        poll = select.poll()
-        # In this order: if the end is seen first, then the pipe holds all that was still said.
-        poll.register(self.until, select.POLLIN)
-        poll.register(self.source, select.POLLIN)
-        last = False
-        while not last:
-            ready = dict(poll.poll())
-            last = self.until in ready
-            if self.source in ready:
-                data = os.read(self.source, MOST if last else PIECE)
-                write(self.target, data)
-                last = last or not data
-
-    def finish(self) -> None:
-        """Carry what is there, then end, even if other processes still hold the pipe open."""
-        os.close(self.ending)
-
-    def abandoned(self) -> bool:
-        """Whether a process can still print."""
-        poll = select.poll()
-        poll.register(self.source, 0)
-        return not poll.poll(0)
-
-
-def write(target: int, data: bytes) -> None:
-    with contextlib.suppress(OSError):  # nobody listens any more
-        while data:
-            data = data[os.write(target, data) :]
-
-
-def finished(streams: tuple[Carrier, ...], deadline: float) -> bool:
-    """Let the streams end; False when they cannot before the deadline or a stop was asked for."""
-    for stream in streams:
-        stream.finish()
-    for stream in streams:
-        while stream.is_alive():
-            stream.join(0.01)
-            if time.monotonic() > deadline or signal.SIGTERM in signal.sigpending():
-                return False
-        if stream.abandoned():
-            discard(stream.source)
-    return True
-
-
-def discard(source: int) -> None:
-    """Leave a small program behind that reads the pipe as long as somebody prints into it."""
-    null = os.open(os.devnull, os.O_RDWR)
-    actions = [(os.POSIX_SPAWN_DUP2, source, 0)]
-    actions += [(os.POSIX_SPAWN_DUP2, null, number) for number in (1, 2)]
-    try:
-        os.posix_spawn(DISCARD[0], DISCARD, {}, file_actions=actions, setsid=True, setsigmask=())
-    except OSError as problem:  # no process to spare
-        write(2, os.fsencode(f"background output is lost: {problem.strerror}\n"))
+    command: list[str]
+    program: str
+    folder: str
+    env: dict[str, str]
+    seconds: float
 
 
 def shield() -> None:
-    """Keep processes of the same user from reading or steering this one through /proc or ptrace."""
-    prctl = ctypes.CDLL(None).prctl
+    """Keep processes of the same user from reading or steering this one through /proc or ptrace.
+
+    Children inherit it, until they start another program.
+    """
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def serve(orders: int, answers: int, server: int) -> NoReturn:
+    """Carry out the one job that comes, and end."""
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() == server and (job := received(orders)):
+        said = carried_out(job, answers)
+        os.write(answers, said.encode())
+    os._exit(0)
 
 
-class Launched(NamedTuple):
-    child: int
-    streams: tuple[Carrier, ...]
+def received(orders: int) -> Job | None:
+    """The job; None when the server went away before it had one."""
+    pieces = []
+    while piece := os.read(orders, 1 << 20):
+        pieces.append(piece)
+    return Job(*json.loads(b"".join(pieces))) if pieces else None
 
 
-def launch(command: list[str]) -> Launched:
-    """Start the command; when no process is left to start it with, those in the way have to go."""
-    for _ in range(ATTEMPTS):
-        try:
-            return start(command)
-        except (BlockingIOError, RuntimeError):  # as fork and thread report the limit
-            kill(-1)
-            write(2, CLEARED)
-            time.sleep(PAUSE)
-    return start(command)
+def carried_out(job: Job, answers: int) -> str:
+    deadline = time.monotonic() + job.seconds
+    try:
+        child = launch(job, answers)
+    except BlockingIOError:
+        return "crowded\n"
+    except (OSError, ValueError) as problem:
+        return refuse(job.command[0], problem)
+    os.write(answers, b"started\n")
+    ended = wait(child, deadline)
+    if isinstance(ended, int):
+        code = os.waitstatus_to_exitcode(ended)
+        return f"exited {code}\n" if code >= 0 else f"signalled {-code}\n"
+    os.write(answers, f"{ended}\n".encode())
+    return end_descendants()
 
 
-def start(command: list[str]) -> Launched:
+def launch(job: Job, answers: int) -> int:
     """Start the command in a session of its own, with the signal settings a shell would give it.
 
     Python ignores SIGPIPE and SIGXFSZ, and what is ignored stays so in children.
     """
-    streams = (Carrier(1), Carrier(2))
-    for stream in streams:
-        stream.start()
+    if job.program:
+        return fork(job)
+    os.chdir(job.folder)
+    own = {**environment(), **job.env}
+    os.environ["PATH"] = own.get("PATH", os.defpath)  # where the C library looks for the command
     child = os.posix_spawnp(
-        command[0],
-        command,
-        environment(),
-        file_actions=[(os.POSIX_SPAWN_DUP2, s.entrance, s.target) for s in streams],
+        job.command[0],
+        job.command,
+        own,
         setsid=True,
         setsigmask=(),
         setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
     )
-    for stream in streams:
-        os.close(stream.entrance)
-    return Launched(child, streams)
+    expose(child)
+    return child
+
+
+def fork(job: Job) -> int:
+    """Run one of our programs in a process that has it loaded already."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        os.setsid()
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.umask(0o022)
+        gc.enable()
+        status = PROGRAMS[job.program](job.command)
+        sys.stdout.flush()
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    os._exit(status)
+
+
+def expose(child: int) -> None:
+    try:
+        with open(f"/proc/{child}/oom_score_adj", "wb", buffering=0) as file:
+            file.write(FIRST_TO_GO)
+    except OSError:
+        return  # it has ended, or may not be looked at
 
 
 def environment() -> dict[str, str]:
@@ -179,27 +149,26 @@ def environment() -> dict[str, str]:
     return own
 
 
-def refuse(name: str, problem: Exception) -> int:
+def refuse(name: str, problem: Exception) -> str:
     """Say why nothing could be started; 127 and 126 are what a shell would exit with."""
     reason = getattr(problem, "strerror", None) or str(problem)
     place = getattr(problem, "filename", None) or name
     os.write(2, os.fsencode(f"{place}: {reason}\n"))
-    return 127 if isinstance(problem, FileNotFoundError) else 126
+    return f"refused {127 if isinstance(problem, FileNotFoundError) else 126}\n"
 
 
-def wait(child: int, deadline: float) -> int | None:
-    """The child's exit status; None when its time is up or a stop was asked for."""
+def wait(child: int, deadline: float) -> int | str:
+    """The child's wait status; `timed_out` or `stopped` when it has to be ended."""
     while True:
         for pid, status in ended():
             if pid == child:
-                code = os.waitstatus_to_exitcode(status)
-                return code if code >= 0 else 128 - code
+                return status
         left = deadline - time.monotonic()
         if left <= 0:
-            return None
+            return "timed_out"
         happened = signal.sigtimedwait(WATCHED, left)
         if happened is not None and happened.si_signo == signal.SIGTERM:
-            return None
+            return "stopped"
 
 
 def ended() -> list[tuple[int, int]]:
@@ -215,20 +184,21 @@ def ended() -> list[tuple[int, int]]:
         found.append((pid, status))
 
 
-def end_descendants() -> None:
-    """Kill what descends from this process until nothing does.
+def end_descendants() -> str:
+    """Kill what descends from this process until nothing does; what to tell of it.
 
-    A fork bomb can outrun a walk through /proc; one kill(-1) is atomic in the kernel, and takes
-    everything of this user but the caller.
+    A fork bomb can outrun a walk through /proc; one kill(-1) is atomic in the kernel, but it takes
+    everything of this user except the caller, who therefore has to be the server.
     """
     patience = time.monotonic() + PATIENCE
     while has_children():
         if time.monotonic() > patience:
-            kill(-1)
+            return "overrun\n"
         for pid in descendants(os.getpid()):
             kill(pid)
         signal.sigtimedwait(WATCHED, 0.05)
         ended()
+    return ""
 
 
 def has_children() -> bool:
@@ -268,22 +238,3 @@ def parent(pid: int) -> int:
             return int(file.read().rpartition(b")")[2].split()[1])
     except (OSError, IndexError):
         return 0
-
-
-def stop(token: str) -> int:
-    """Ask the command started with this token to end; what carries no such token is not touched."""
-    needle = b"\0" + os.fsencode(token) + b"\0"
-    for pid in processes():
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                line = file.read(65536)
-        except OSError:
-            continue
-        if needle in line and pid != os.getpid():
-            kill(pid, signal.SIGTERM)
-    return 0
-
-
-if __name__ == "__main__":
-    # Not sys.exit: it would flush, and wait for, nothing that is ours.
-    os._exit(main(sys.argv[1:]))

@@ -119,6 +119,14 @@ def tell(**facts: object) -> None:
 
 
 def main(arguments: list[str]) -> int:
+    try:
+        return carried_out(arguments)
+    except (Failure, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def carried_out(arguments: list[str]) -> int:
     if not os.access(WORK, os.R_OK | os.W_OK | os.X_OK):
         os.chmod(WORK, 0o755)  # its owner shut it; nothing could be recorded
     match arguments:
@@ -136,8 +144,4 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__main__":
     os.umask(0o022)
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (Failure, OSError) as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
+    sys.exit(main(sys.argv[1:]))

@@ -9,6 +9,7 @@ Clients that append `/v1` themselves (Anthropic's) are given `api.url`, others `
 
 import gzip
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -69,12 +70,19 @@ class PlayedApi:
         return text
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *args: object) -> None:
+        """Stay quiet about clients that leave early; anything else is a mistake of ours."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(*args)
+
+
 @contextmanager
 def play(*steps: Step | Path | Scenario) -> Iterator[PlayedApi]:
     """Serve a scenario: its file, its value, or just its steps."""
     api = PlayedApi(_scenario(steps))
     closing = Event()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(api, closing))
+    server = _Server(("127.0.0.1", 0), _handler(api, closing))
     api.url = f"http://127.0.0.1:{server.server_port}"
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -1,27 +1,50 @@
-"""What every Channel has to do; each member runs through all of it."""
+"""What every Channel has to do; each member runs through all of it, on every kind of image."""
 
 import threading
+import time
 import tracemalloc
+from contextlib import ExitStack
 
 import pytest
 
+from sandbox import Limits, open_box
 from sandbox.attach import BACKLOG
 from sandbox.channel import Chunk
 from sandbox.exec import ExecChannel
+from sandbox.framed import FramedChannel
 from sandbox.lines import CAP, lines
 from sandbox.stream import Exit, Line
+from tests.images_kinds import KINDS
 
-MEMBERS = {"exec": ExecChannel}
+MEMBERS = {"exec": ExecChannel, "framed": FramedChannel}
+
+
+@pytest.fixture(scope="module")
+def channels(engine, prepared_kind):
+    """A channel of a member into the one box of a kind."""
+    with ExitStack() as stack:
+        boxes, made = {}, {}
+
+        def find(member, kind):
+            if kind not in boxes:
+                opened = open_box(engine, prepared_kind(kind), Limits(), run="test", purpose="work")
+                boxes[kind] = stack.enter_context(opened)
+            if member == "framed":
+                return boxes[kind].channel
+            return made.setdefault(kind, ExecChannel(engine, boxes[kind].id))
+
+        yield find
+
+
+@pytest.fixture(params=[f"{member} {kind}" for member in MEMBERS for kind in KINDS])
+def channel(request, channels):
+    return channels(*request.param.split())
 
 
 @pytest.fixture(params=MEMBERS)
-def channel(request, engine, box):
-    return MEMBERS[request.param](engine, box.id)
-
-
-@pytest.fixture(params=[True, False], ids=["reaped", "evidence"])
-def reap(request):
-    return request.param
+def plain(request, channels):
+    """For what no image can make a difference to."""
+    return channels(request.param, "base")
 
 
 def run(channel, script, **options):
@@ -33,43 +56,64 @@ def run(channel, script, **options):
     return streams["stdout"], streams["stderr"], end
 
 
-def survivors(channel, name):
-    """How many processes of this name run in the box."""
-    return len(run(channel, f"pgrep -x {name}")[0].split())
+def survivors(channel):
+    """How many processes sleep in the box."""
+    counted = r"cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -o 'sleep 6[0-9]' | wc -l"
+    return int(run(channel, counted)[0])
 
 
-def test_both_streams_and_the_status_come_back(channel, reap):
-    stdout, stderr, end = run(channel, "echo out; echo err >&2; exit 7", reap=reap)
+def test_both_streams_and_the_status_come_back(channel):
+    stdout, stderr, end = run(channel, "echo out; echo err >&2; exit 7")
     assert (stdout, stderr) == (b"out\n", b"err\n")
     assert end == Exit(7, end.seconds, size=8)
 
 
-def test_input_arrives_whole_and_ends(channel, reap):
+def test_work_is_done_by_the_working_user_in_the_workspace(channel):
+    assert run(channel, "id -u; pwd; echo $HOME")[0] == b"10001\n/workspace\n/home/agent\n"
+
+
+def test_input_arrives_whole_and_ends(channel):
     sent = bytes(range(256)) * 20_000
-    assert run(channel, "cat", stdin=sent, reap=reap)[0] == sent
+    assert run(channel, "cat", stdin=sent)[0] == sent
 
 
-def test_input_that_nobody_reads_does_no_harm(channel, reap):
-    assert run(channel, "exit 4", stdin=b"x" * 5_000_000, reap=reap)[2].status == 4
+def test_input_that_nobody_reads_does_no_harm(plain):
+    assert run(plain, "exit 4", stdin=b"x" * 5_000_000)[2].status == 4
 
 
-def test_without_input_a_command_finds_the_end_at_once(channel, reap):
-    assert run(channel, "wc -c", reap=reap)[0] == b"0\n"
+def test_without_input_a_command_finds_the_end_at_once(channel):
+    assert run(channel, "wc -c")[0] == b"0\n"
 
 
-def test_a_signal_shows_in_the_status(channel, reap):
-    assert run(channel, "kill -TERM $$", reap=reap)[2].status == 143
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [("exit 137", 137), ("kill -9 $$", 137), ("kill -TERM $$", 143), ("exit 124", 124)],
+)
+def test_a_status_and_a_signal_come_back(channel, script, status):
+    end = run(channel, script)[2]
+    assert end == Exit(status, end.seconds)
 
 
-def test_a_program_that_is_missing_is_a_value(channel, reap):
-    *_, end = channel.start(["no-such-program"], reap=reap)
+def test_a_program_that_is_missing_is_a_value(channel):
+    *_, end = channel.start(["no-such-program"])
     assert end.status in (126, 127)
 
 
-def test_arguments_survive_as_they_are(channel, reap):
+def test_what_ends_a_shell_ends_nothing_else(channel):
+    run(channel, "exit")
+    assert run(channel, "echo 'unbalanced")[2].status == 2
+    assert run(channel, "echo fine")[0] == b"fine\n"
+
+
+def test_bytes_come_back_as_they_are(channel):
+    script = r"printf '\000\377\342\200\250\r\033[31m\000'; printf 'last'"
+    assert run(channel, script)[0] == b"\0\xff\xe2\x80\xa8\r\x1b[31m\0last"
+
+
+def test_arguments_survive_as_they_are(channel):
     arguments = ["", "a b", "'\"$(id)\n", "ü\u2028", "-n"]
     command = ["sh", "-c", 'printf "%s\\0" "$@"', "sh", *arguments]
-    *chunks, _ = channel.start(command, reap=reap)
+    *chunks, _ = channel.start(command)
     said = b"".join(chunk.data for chunk in chunks)
     assert said == b"".join(text.encode() + b"\0" for text in arguments)
 
@@ -84,68 +128,54 @@ def test_arguments_survive_as_they_are(channel, reap):
     ],
     ids=["long", "many", "bytes", "nul"],
 )
-def test_arguments_that_cannot_be_given_are_a_value(channel, reap, arguments, reason):
-    chunk, end = channel.start(["echo", *arguments], reap=reap)
+def test_arguments_that_cannot_be_given_are_a_value(plain, arguments, reason):
+    chunk, end = plain.start(["echo", *arguments])
     assert (chunk.stream, chunk.data[: len(reason)]) == ("stderr", reason)
     assert end == Exit(126, end.seconds, size=len(chunk.data))
 
 
-def test_the_largest_arguments_arrive(channel, reap):
-    *chunks, _ = channel.start(["printf", "%s", *["x" * 131_071] * 7], reap=reap)
+def test_the_largest_arguments_arrive(plain):
+    *chunks, _ = plain.start(["printf", "%s", *["x" * 131_071] * 7])
     assert sum(len(chunk.data) for chunk in chunks) == 7 * 131_071
 
 
-def test_a_folder_and_variables_are_obeyed(channel, reap):
-    assert run(channel, "pwd; echo $A", cwd="/tmp", env={"A": "b"}, reap=reap)[0] == b"/tmp\nb\n"
+def test_a_folder_and_variables_are_obeyed(channel):
+    assert run(channel, "pwd; echo $A", cwd="/tmp", env={"A": "b"})[0] == b"/tmp\nb\n"
 
 
-def test_a_missing_folder_is_a_value(channel, reap):
-    assert run(channel, "true", cwd="/missing", reap=reap)[2].status in (126, 127)
+def test_a_missing_folder_is_a_value(channel):
+    assert run(channel, "true", cwd="/missing")[2].status in (126, 127)
 
 
-def test_the_time_limit_ends_what_ignores_signals(channel, reap):
-    end = run(channel, "trap '' TERM INT HUP; sleep 61 & wait; sleep 61", seconds=1, reap=reap)[2]
+def test_the_time_limit_ends_what_ignores_signals(channel):
+    end = run(channel, "trap '' TERM INT HUP; sleep 61 & wait; sleep 61", seconds=0.5)[2]
     assert end == Exit(124, end.seconds, timed_out=True)
     assert end.seconds < 6
 
 
-def test_the_time_limit_ends_processes_in_other_sessions(channel, reap):
-    run(channel, "setsid sleep 62 & env -i setsid sleep 62 & sleep 62", seconds=1, reap=reap)
-    assert survivors(channel, "sleep") == 0
+def test_the_time_limit_ends_processes_in_other_sessions(channel):
+    run(channel, "setsid sleep 62 & env -i setsid sleep 62 & sleep 62", seconds=0.5)
+    assert survivors(channel) == 0
 
 
-def test_an_exit_of_124_is_no_time_limit(channel, reap):
-    assert not run(channel, "exit 124", reap=reap)[2].timed_out
-
-
-def test_a_consumer_that_leaves_ends_the_command(channel, reap):
-    output = channel.start(["sh", "-c", "setsid sleep 63 & echo on; sleep 63"], reap=reap)
+def test_a_consumer_that_leaves_ends_the_command(channel):
+    output = channel.start(["sh", "-c", "setsid sleep 63 & echo on; sleep 63"])
     assert next(output) == Chunk("stdout", b"on\n")
     output.close()
-    assert survivors(channel, "sleep") == 0
+    assert survivors(channel) == 0
 
 
-def test_a_consumer_that_leaves_ends_nothing_else(channel):
-    run(channel, "sleep 64 >/dev/null 2>&1 &")
-    output = channel.start(["sh", "-c", "echo on; sleep 65"])
-    next(output)
-    output.close()
-    assert survivors(channel, "sleep") == 1
-    channel.sweep()
-
-
-def test_a_flood_on_one_stream_does_not_block_the_other(channel, reap):
-    script = "head -c 3000000 /dev/zero >&2; echo done"
-    stdout, stderr, _ = run(channel, script, reap=reap)
+def test_a_flood_on_one_stream_does_not_block_the_other(channel):
+    stdout, stderr, _ = run(channel, "head -c 3000000 /dev/zero >&2; echo done")
     assert (stdout, len(stderr)) == (b"done\n", 3_000_000)
 
 
-def test_two_commands_run_at_once(channel, reap):
+def test_two_commands_run_at_once(channel):
     ends = []
     script = "touch /tmp/$A; until [ -e /tmp/$B ]; do sleep 0.05; done; rm /tmp/$B"
     threads = [
         threading.Thread(
-            target=lambda env: ends.append(run(channel, script, env=env, reap=reap)[2].status),
+            target=lambda env: ends.append(run(channel, script, env=env)[2].status),
             args=[{"A": one, "B": other}],
         )
         for one, other in [("left", "right"), ("right", "left")]
@@ -157,9 +187,9 @@ def test_two_commands_run_at_once(channel, reap):
     assert ends == [0, 0]
 
 
-def test_a_large_output_needs_little_memory(channel, reap):
+def test_a_large_output_needs_little_memory(plain):
     tracemalloc.start()
-    output = channel.start(["head", "-c", "100000000", "/dev/zero"], reap=reap)
+    output = plain.start(["head", "-c", "100000000", "/dev/zero"])
     shown = list(lines(output))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -168,8 +198,43 @@ def test_a_large_output_needs_little_memory(channel, reap):
     assert peak < 2 * BACKLOG
 
 
+def test_an_output_without_end_ends_with_its_consumer(channel):
+    output = channel.start(["yes"])
+    next(output)
+    time.sleep(0.2)  # so that it fills all there is between it and us
+    output.close()
+    assert run(channel, "echo fine")[0] == b"fine\n"
+
+
+def test_a_slow_consumer_holds_up_nobody_else(channel):
+    output = channel.start(["yes"])
+    next(output)
+    assert run(channel, "echo fine")[0] == b"fine\n"
+    output.close()
+
+
 def test_a_process_left_behind_stays_until_the_sweep(channel):
     run(channel, "setsid sleep 66 >/dev/null 2>&1 &")
-    assert survivors(channel, "sleep") == 1
+    assert survivors(channel) == 1
     channel.sweep()
-    assert survivors(channel, "sleep") == 0
+    assert survivors(channel) == 0
+
+
+def test_a_process_left_behind_that_holds_the_output_does_not_hold_the_command(channel):
+    stdout, _, end = run(channel, "sleep 67 & echo done", seconds=30)
+    assert (stdout, end.status, end.seconds < 4) == (b"done\n", 0, True)
+    channel.sweep()
+
+
+def test_a_sweep_ends_a_running_command(plain):
+    output = plain.start(["sh", "-c", "echo on; sleep 68"])
+    next(output)
+    plain.sweep()
+    *_, end = output
+    assert end == Exit(137, end.seconds, size=end.size)
+
+
+def test_our_own_programs_answer(channel):
+    *chunks, end = channel.call("files", stdin=b'{"do": "list", "path": "src", "seconds": 9}\n')
+    said = b"".join(chunk.data for chunk in chunks)
+    assert (said, end.status) == (b'{"names": ["app.py"], "more": 0}\n', 0)

@@ -9,7 +9,7 @@ from tests.workspace import workspace as workspace
 
 
 def ran(workspace, command, seconds=60.0):
-    begun, *outputs, event = check(workspace.box, command, "base", seconds=seconds, reap=False)
+    begun, *outputs, event = check(workspace.box, command, "base", seconds=seconds, evidence=True)
     assert begun == StageStarted(stage="base", command=command)
     return [*outputs, msgspec.structs.replace(event, seconds=0.0)]
 

@@ -52,8 +52,9 @@ def test_the_branch_holds_every_change(exchange: Exchange, change: Change):
 def test_a_squashed_branch_holds_one_commit_and_no_older_blob(exchange: Exchange):
     first = exchange.admit({b"a.txt": ("100644", b"secret\n")})
     last = exchange.admit({b"a.txt": ("100644", b"clean\n")}, first.commit)
-    done = publish(exchange.repository, exchange.quarantine, "r1", last.commit, squash=NOTE)
-    assert done == Delivered(branch=BRANCH, commit=done.commit, squashed=True)
+    squashed = exchange.quarantine.squash(last.commit, NOTE)
+    done = publish(exchange.repository, exchange.quarantine, "r1", squashed, squashed=True)
+    assert done == Delivered(branch=BRANCH, commit=squashed, squashed=True)
     assert answer(exchange, "log", "--format=%T", f"main..{BRANCH}") == last.tree
     git(exchange.user, "cat-file", "-e", first.commit, status=1)
     git(exchange.user, "cat-file", "-e", f"{first.tree}", status=1)

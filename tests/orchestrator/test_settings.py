@@ -27,6 +27,7 @@ input_tokens = 250000
 memory = "8g"
 cpus = 4
 pids = 2048
+runtime = "runsc"
 
 [guardrails]
 protected = ["infra/**"]
@@ -55,7 +56,7 @@ def test_every_key_is_read():
         setup_network=True,
         model="anthropic:claude-sonnet-4-5",
         limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
-        sandbox=SandboxSettings(memory="8g", cpus=4, pids=2048),
+        sandbox=SandboxSettings(memory="8g", cpus=4, pids=2048, runtime="runsc"),
         guardrails=Policy(
             protected=("infra/**",),
             review=("*.sql",),
@@ -73,7 +74,10 @@ def test_every_key_is_read():
     [
         (b"imag = 1", "there is no setting 'imag' (nearest: image)"),
         (b"[limits]\nturn = 3", "there is no setting 'limits.turn' (nearest: turns)"),
-        (b"[sandbox]\nzz = 1", "there is no setting 'sandbox.zz' (known: memory, cpus, pids)"),
+        (
+            b"[sandbox]\nzz = 1",
+            "there is no setting 'sandbox.zz' (known: memory, cpus, pids, runtime)",
+        ),
         (b"setup = 'make'", "setup: expected array, got string"),
         (b"[limits]\nturns = true", "limits.turns: expected int, got bool"),
         (b"image = {a = 1}", "image: expected string, got table"),
@@ -122,6 +126,7 @@ def test_the_file_fills_what_flags_leave_open():
         base="main",
         model="anthropic:claude-sonnet-4-5",
         image="python:3.12",
+        runtime="runsc",
         setup=("pip install -e .",),
         setup_network=True,
         checks=("pytest -q", "ruff check ."),
@@ -134,6 +139,7 @@ def test_flags_win_over_the_file():
     flags = Flags(
         model="openai:gpt-5",
         image="other",
+        runtime="kata",
         setup=("true",),
         setup_network=False,
         checks=("make test",),
@@ -147,6 +153,7 @@ def test_flags_win_over_the_file():
         prompt="mend it",
         model="openai:gpt-5",
         image="other",
+        runtime="kata",
         setup=("true",),
         checks=("make test",),
         limits=Limits(turns=3, cost=0.5, seconds=60, input_tokens=9),

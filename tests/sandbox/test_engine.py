@@ -14,7 +14,7 @@ from sandbox.errors import EngineError
 
 
 @contextmanager
-def answering(**version: str) -> Iterator[str]:
+def answering(**version: object) -> Iterator[str]:
     """An engine that only knows how old it is."""
 
     class Engine(BaseHTTPRequestHandler):
@@ -92,6 +92,16 @@ def test_a_host_that_makes_no_sense_is_named(refusal):
 def test_an_old_engine_is_refused(refusal):
     with answering(ApiVersion="1.40", Version="19.03.15", Os="linux", Arch="amd64") as host:
         assert refusal(host) == "Docker Engine 19.03.15 is too old: install 20.10 or later."
+
+
+def test_podman_is_refused_by_name(refusal):
+    parts = [{"Name": "Podman Engine", "Version": "4.3.1"}]
+    version = {"ApiVersion": "1.41", "Version": "4.3.1", "Os": "linux", "Arch": "amd64"}
+    with answering(**version, Components=parts) as host:
+        assert refusal(host) == (
+            "Podman 4.3.1 answers there, whose imitation of the Docker API lacks what prepared"
+            " images need: set DOCKER_HOST to a Docker Engine, 20.10 or later."
+        )
 
 
 def test_an_engine_for_windows_containers_is_refused(refusal):

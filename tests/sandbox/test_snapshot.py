@@ -246,7 +246,7 @@ class Told:
         self._items = [Chunk("stderr", complaint), *(Chunk("stdout", data) for data in items)]
         self._end = end
 
-    def start(self, command, **options):
+    def call(self, program, *arguments, **options):
         yield from self._items
         yield self._end
 

@@ -15,6 +15,7 @@ from orchestrator.events import (
     Delivered,
     Ignored,
     LeftOut,
+    Output,
     Prepared,
     Recovered,
     Restarting,
@@ -22,6 +23,7 @@ from orchestrator.events import (
 )
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import MOST, Outcome, Verdict
+from sandbox.errors import EngineError
 from tests.conftest import git
 from tests.orchestrator.run.conftest import containers
 
@@ -311,3 +313,21 @@ def test_a_forged_index_ends_as_unrecorded(desk):
     index = "GIT_INDEX_FILE=/var/lib/orchestrator/snapshot/index"
     ran = desk.run(f"{index} git update-index --assume-unchanged README.md; {EDIT}; touch new")
     assert ran.record.outcome is Outcome.UNRECORDED
+
+
+def test_a_runtime_reaches_every_container_and_an_unknown_one_starts_no_run(desk, engine):
+    used = set()
+
+    def look(event):
+        if isinstance(event, Output):
+            for name in containers(next(desk.home.glob("runs/2*")).name):
+                facts = engine.client.api.inspect_container(name)
+                used.add((event.stage, facts["HostConfig"]["Runtime"]))
+
+    other = "io.containerd.runc.v2"
+    desk.run("echo line; " + EDIT, checks=("cat README.md",), runtime=other, watch=look)
+    assert {stage for stage, runtime in used} == {"work", "base", "proof"}
+    assert {runtime for stage, runtime in used} == {other}
+    with pytest.raises(EngineError, match="has no runtime 'nothing', only io"):
+        desk.run(EDIT, runtime="nothing")
+    assert len(list(desk.home.glob("runs/2*"))) == 1

@@ -66,6 +66,7 @@ def test_the_table_has_every_tool_with_its_category():
         "grep": "read",
         "find_files": "read",
         "bash": "execute",
+        "terminal": "execute",
         "finish": "read",
     }
 

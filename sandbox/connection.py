@@ -1,0 +1,273 @@
+"""One connection to the server in a sandbox, and the conversations that it carries at once."""
+
+import contextlib
+import select
+import socket
+import ssl
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from mmap import mmap
+from typing import Any
+
+from docker.api.client import APIClient
+
+from sandbox.attach import NOT_YET, opened
+from sandbox.channel import Chunk
+from sandbox.errors import CrossingError, SandboxLostError
+from sandbox.frames import (
+    DONE,
+    ENDED,
+    ENDING,
+    ENDINGS,
+    ERR,
+    HELLO,
+    INPUT,
+    INPUT_ROOM,
+    INPUT_WINDOW,
+    MALFORMED,
+    NUMBER,
+    OUT,
+    PIECE,
+    ROOM,
+    START,
+    STATUSES,
+    STOP,
+    WINDOW,
+    Frame,
+    Unwrapping,
+    frame,
+)
+from sandbox.stream import Stream
+
+RECEIVED = 1 << 18
+STREAMS: dict[int, Stream] = {OUT: "stdout", ERR: "stderr"}
+
+
+INPUT_SECONDS = 60.0
+"""In which a server that asked for more input has to take it."""
+
+
+class Conversation:
+    """One command: what came of it and was not taken yet, and the input that it has not got."""
+
+    def __init__(self, number: int, stdin: bytes | mmap) -> None:
+        self.number = number
+        self.ending: tuple[int, int] | None = None
+        """How it ended, and the status or signal; None while it runs."""
+        self.ended = 0.0
+        """When that was, on the monotonic clock."""
+        self.done = False
+        """All its output has come; perhaps it was not taken yet."""
+        self.over = False
+        """Nothing more comes, because it is done or because the connection broke."""
+        self._unsent = memoryview(stdin)
+        self._room = INPUT_WINDOW
+        self._complete = False
+        self._deaf = False
+        self._chunks: deque[Chunk] = deque()
+        self._size = 0
+        self._changed = threading.Condition()
+
+    def hear(self, told: Frame) -> None:
+        """Note what the server says. Raises CrossingError when it cannot be."""
+        with self._changed:
+            if told.kind in STREAMS:
+                self._keep(Chunk(STREAMS[told.kind], told.content))
+            elif told.kind == ENDED:
+                self.ending, self.ended = _ending(told.content), time.monotonic()
+            elif told.kind == DONE and self.ending:
+                self.done = self.over = True
+            else:
+                raise CrossingError(MALFORMED)
+            self._changed.notify_all()
+
+    def _keep(self, chunk: Chunk) -> None:
+        if self._deaf:
+            return
+        self._size += len(chunk.data)
+        if self._size > WINDOW + PIECE:
+            raise CrossingError(MALFORMED)
+        self._chunks.append(chunk)
+
+    def break_off(self) -> None:
+        """Nothing more comes."""
+        with self._changed:
+            self.over = True
+            self._changed.notify_all()
+
+    def take(self, deadline: float) -> Chunk | None:
+        """The next piece of output; None at the end, and when none came before the deadline."""
+        with self._changed:
+            left = deadline - time.monotonic()
+            self._changed.wait_for(lambda: self._chunks or self.over, max(0.0, left))
+            if not self._chunks:
+                return None
+            chunk = self._chunks.popleft()
+            self._size -= len(chunk.data)
+            return chunk
+
+    def await_done(self, seconds: float) -> bool:
+        """Throw away what comes until all has; False when that takes longer."""
+        with self._changed:
+            self._chunks.clear()
+            self._deaf = True
+            self._changed.wait_for(lambda: self.over, seconds)
+            return self.done
+
+    def input(self, more: int = 0) -> bytes:
+        """Frames of as much input as there is room for; after the last of it, its end."""
+        self._room += more
+        pieces = []
+        while self._unsent and self._room > 0:
+            piece = self._unsent[: min(PIECE, self._room)]
+            self._unsent = self._unsent[len(piece) :]
+            self._room -= len(piece)
+            pieces.append(frame(INPUT, self.number, piece))
+        if not self._unsent and not self._complete:
+            self._complete = True
+            pieces.append(frame(INPUT, self.number))
+        return b"".join(pieces)
+
+    def forget(self) -> None:
+        """No more input is sent."""
+        self._complete = True
+        self._unsent = memoryview(b"")
+
+
+def _ending(content: bytes) -> tuple[int, int]:
+    how, value = ENDING.unpack(content)
+    if how not in ENDINGS or value not in STATUSES:
+        raise CrossingError(MALFORMED)
+    return how, value
+
+
+class Connection:
+    """The exec in which the server runs, with a thread that receives whatever it sends."""
+
+    def __init__(self, api: APIClient, container: str, request: Mapping[str, Any]) -> None:
+        self.malformed: CrossingError | None = None
+        self._opened = opened(api, container, request, stdin=True)
+        self._socket: Any = self._opened.socket
+        self._talks: dict[int, Conversation] = {}
+        self._numbers = 0
+        self._frames = Unwrapping()
+        self._ready = threading.Event()
+        self.over = False
+        """Whether it has ended."""
+        self.lost: SandboxLostError | None = None
+        """Why the container is dead, when that was found to be the reason."""
+        self._sending = threading.Lock()
+        # An SSL object must not be used by two threads at once.
+        tls = isinstance(self._socket, ssl.SSLSocket)
+        self._using: Any = threading.Lock() if tls else contextlib.nullcontext()
+        self._thread = threading.Thread(target=self._receive, daemon=True)
+        self._thread.start()
+
+    @property
+    def complaint(self) -> bytes:
+        """What came outside of any frame: the engine's or Python's own words."""
+        return self._frames.complaint
+
+    def greeted(self, seconds: float) -> bool:
+        """Whether the server says within this time that it is there."""
+        return self._ready.wait(seconds) and not self.over
+
+    def begin(self, job: bytes, stdin: bytes | mmap, deadline: float) -> Conversation | None:
+        """Start a command; None when the connection was over before anything was sent."""
+        with self._sending:
+            if self.over:
+                return None
+            self._numbers += 1
+            talk = self._talks[self._numbers] = Conversation(self._numbers, stdin)
+        self._send(frame(START, talk.number, job) + talk.input(), deadline)
+        return talk
+
+    def give_room(self, talk: Conversation, size: int, deadline: float) -> None:
+        """Let the server send so much more output of a command."""
+        self._send(frame(ROOM, talk.number, NUMBER.pack(size)), deadline)
+
+    def stop(self, talk: Conversation, seconds: float) -> bool:
+        """End a command and all it started; whether that was done within this time."""
+        if not talk.over:
+            self._send(frame(STOP, talk.number), time.monotonic() + seconds)
+        return talk.await_done(seconds)
+
+    def forget(self, talk: Conversation) -> None:
+        """Nobody listens to this command any more."""
+        self._talks.pop(talk.number, None)
+        talk.forget()
+
+    def close(self) -> None:
+        """Hang up; the server ends what runs."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+
+    def _receive(self) -> None:
+        try:
+            data = self._opened.first or self._read()
+            while data:
+                for told in self._frames.feed(data):
+                    self._hear(told)
+                data = self._read()
+        except CrossingError as error:
+            self.malformed = error
+        except OSError:
+            pass  # an end like another: the container's state tells what it was
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes whoever waits to send
+        with self._sending:
+            self.over = True
+            self._opened.close()
+        self._ready.set()
+        for talk in list(self._talks.values()):
+            talk.break_off()
+
+    def _hear(self, told: Frame) -> None:
+        if told.kind == HELLO:
+            self._ready.set()
+        elif talk := self._talks.get(told.number):
+            if told.kind == INPUT_ROOM:
+                more = talk.input(NUMBER.unpack(told.content)[0])
+                self._send(more, time.monotonic() + INPUT_SECONDS)
+            else:
+                talk.hear(told)
+
+    def _read(self) -> bytes:
+        while True:
+            try:
+                with self._using:
+                    return bytes(self._socket.recv(RECEIVED))
+            except NOT_YET:
+                _await(self._socket, select.POLLIN, None)
+
+    def _send(self, data: bytes, deadline: float) -> None:
+        """Send all of it; the connection ends when it takes that too slowly."""
+        left = memoryview(data)
+        if not self._sending.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            return  # whoever is sending will be too late as well
+        try:
+            while left and not self.over:
+                try:
+                    with self._using:
+                        left = left[self._socket.send(left[:RECEIVED]) :]
+                except NOT_YET:
+                    if not _await(self._socket, select.POLLOUT, deadline):
+                        self._socket.shutdown(socket.SHUT_RDWR)  # half a frame may be out
+        except OSError:
+            return  # the thread that receives will notice
+        finally:
+            self._sending.release()
+
+
+def _await(connection: Any, event: int, deadline: float | None) -> bool:  # noqa: ANN401 - a socket
+    poll = select.poll()  # not select(), which knows only the first 1024 descriptors
+    poll.register(connection, event)
+    left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+    return bool(poll.poll(left))

@@ -1,0 +1,210 @@
+"""Commands over one connection that stays: a command costs no exec, and no start of Python."""
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from mmap import mmap
+
+from sandbox.channel import NOTHING, WORKSPACE, Chunk, Output
+from sandbox.connection import Connection, Conversation
+from sandbox.container import lost
+from sandbox.engine import Engine
+from sandbox.errors import SandboxError, SandboxLostError
+from sandbox.exec import (
+    ATTEMPTS,
+    CANNOT_START,
+    DRAIN,
+    PAUSE,
+    PROGRAM,
+    REFUSAL,
+    ExecChannel,
+    losing,
+    refuse,
+)
+from sandbox.frames import KILLED, SIGNALLED, STOPPED, TIMED_OUT, WINDOW
+from sandbox.hardening import TOOLBOX, USER
+from sandbox.stream import Exit
+
+SERVER = (*PROGRAM, "inside.channel")
+GRACE = 5.0
+"""Seconds by which the server may be late before everything in the sandbox is killed."""
+HELLO_SECONDS = 30.0
+"""The server needs 0.1 s to start; much longer when the machine is very busy."""
+STOPPING = 4.0
+"""Seconds that the server gets to end an abandoned command; it may need two for a fork bomb."""
+ENDED_ELSEWHERE = b"[all processes of the sandbox were ended, this command among them]\n"
+STATUS = {TIMED_OUT: 124, STOPPED: 143, KILLED: 137}
+
+
+class FramedChannel:
+    """The Channel that keeps a server of ours in the sandbox and talks to it.
+
+    Opened at the first command. A server that somebody killed, as any process of the working user
+    can, takes all running commands along; the next command finds another one.
+    """
+
+    def __init__(self, engine: Engine, container: str, user: str = USER) -> None:
+        self._api = engine.client.api
+        self._container = container
+        self._user = user
+        self._exec = ExecChannel(engine, container, user)
+        self._opening = threading.RLock()
+        self._connection: Connection | None = None
+        self._clean = True
+
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: bytes | mmap = b"",
+        cwd: str = WORKSPACE,
+        env: Mapping[str, str] = NOTHING,
+        seconds: float = 120.0,
+    ) -> Output:
+        """Run a command, see `Channel.start`."""
+        if refusal := refuse(command, env):
+            yield Chunk("stderr", refusal)
+            yield Exit(CANNOT_START, 0.0, size=len(refusal))
+            return
+        job = [list(command), "", cwd, dict(env), seconds]
+        yield from self._carried_out(job, stdin, seconds)
+
+    def call(
+        self, program: str, *arguments: str, stdin: bytes | mmap = b"", seconds: float = 120.0
+    ) -> Output:
+        """Run one of our programs, see `Channel.call`: the server has it loaded and forks."""
+        return self._carried_out([list(arguments), program, "/", {}, seconds], stdin, seconds)
+
+    def sweep(self) -> None:
+        """Kill every process, see `Channel.sweep`; the server is one of them."""
+        with self._opening:
+            self._hang_up()
+            self._exec.sweep()
+            self._clean = True
+
+    def distrust(self) -> None:
+        """Something else has run commands: sweep before the server starts.
+
+        Until it is shielded, some milliseconds after its start, another process of its user could
+        open its pipes and keep them.
+        """
+        self._clean = False
+
+    def close(self) -> None:
+        """Hang up; what runs is ended."""
+        with self._opening:
+            self._hang_up()
+
+    def _carried_out(self, job: list[object], stdin: bytes | mmap, seconds: float) -> Output:
+        began = time.monotonic()
+        deadline = began + seconds + GRACE
+        connection, talk = self._begun(json.dumps(job).encode(), stdin, deadline)
+        size = 0
+        with self._attended(connection, talk):
+            for chunk in _output(connection, talk, deadline):
+                size += len(chunk.data)
+                yield chunk
+            late = not talk.over
+            if not talk.done:
+                self._recover(connection)
+                if not late:
+                    size += len(ENDED_ELSEWHERE)
+                    yield Chunk("stderr", ENDED_ELSEWHERE)
+        how, value = talk.ending or ((TIMED_OUT, 0) if late else (KILLED, 0))
+        took = (talk.ended or time.monotonic()) - began
+        status = 128 + value if how == SIGNALLED else STATUS.get(how, value)
+        yield Exit(status, took, timed_out=how == TIMED_OUT, size=size)
+
+    def _begun(
+        self, job: bytes, stdin: bytes | mmap, deadline: float
+    ) -> tuple[Connection, Conversation]:
+        while True:
+            connection = self._connected()
+            if talk := connection.begin(job, stdin, deadline):
+                return connection, talk
+
+    @contextlib.contextmanager
+    def _attended(self, connection: Connection, talk: Conversation) -> Iterator[None]:
+        """End the command when its consumer goes away (GeneratorExit, Ctrl-C)."""
+        try:
+            yield
+        except SandboxError:
+            raise
+        except BaseException:
+            with contextlib.suppress(SandboxError):
+                if not connection.stop(talk, STOPPING):
+                    self._recover(connection)
+            raise
+        finally:
+            connection.forget(talk)
+
+    def _connected(self) -> Connection:
+        with self._opening:
+            if self._connection and self._connection.over:
+                self._recover(self._connection)
+            if self._connection is None:
+                if not self._clean:
+                    self._exec.sweep()
+                self._connection = self._open()
+                self._clean = False
+            return self._connection
+
+    def _open(self) -> Connection:
+        request = {"cmd": SERVER, "user": self._user, "workdir": TOOLBOX, "environment": {}}
+        for _ in range(ATTEMPTS):
+            with losing(self._api, self._container):
+                connection = Connection(self._api, self._container, request)
+            if connection.greeted(HELLO_SECONDS):
+                return connection
+            connection.close()
+            if REFUSAL not in connection.complaint:
+                break
+            time.sleep(PAUSE)
+        if dead := lost(self._api, self._container):
+            raise dead
+        said = connection.complaint.decode("utf-8", "replace").strip() or "it said nothing"
+        raise SandboxLostError(
+            f"The command channel of the sandbox did not start ({said}): start the run again."
+        )
+
+    def _recover(self, connection: Connection) -> None:
+        """End everything after a connection that broke or does not answer, so that another can be.
+
+        Raises SandboxLostError when the container is dead, CrossingError after a malformed frame.
+        """
+        with self._opening:
+            if self._connection is connection:
+                self._connection = None
+                connection.close()
+                connection.lost = lost(self._api, self._container)
+                if not connection.lost:
+                    self._exec.sweep()
+                    self._clean = True
+        if connection.lost:
+            raise connection.lost
+        if connection.malformed:
+            raise connection.malformed
+
+    def _hang_up(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection:
+            connection.close()
+
+
+def _output(connection: Connection, talk: Conversation, deadline: float) -> Iterator[Chunk]:
+    """What comes, until all has or the server is late: it reports an end without any delay."""
+    taken = 0
+    while True:
+        waiting = talk.ending is None
+        chunk = talk.take(deadline if waiting else time.monotonic() + DRAIN)
+        if chunk is None:
+            if waiting and talk.ending and not talk.over:
+                continue
+            return
+        yield chunk
+        taken += len(chunk.data)
+        if taken >= WINDOW // 4:
+            connection.give_room(talk, taken, time.monotonic() + DRAIN)
+            taken = 0

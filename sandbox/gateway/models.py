@@ -1,0 +1,143 @@
+"""The door to models: who may ask what, and what it may cost."""
+
+import asyncio
+import hmac
+import json
+from collections.abc import Callable, Sequence
+
+from sandbox.gateway import question
+from sandbox.gateway.budget import Ledger, Used
+from sandbox.gateway.http import Connection, GoneError, RefusedError, Request
+from sandbox.gateway.question import Question
+from sandbox.gateway.routes import ALIVE, ENDPOINTS, Endpoint, Route, choose, passed_on, query
+from sandbox.gateway.turn import Answered, Turn, refusal
+from sandbox.gateway.upstream import Upstream, UpstreamError
+
+BODY_CAP = 32 << 20
+"""Bytes; Anthropic takes no larger request."""
+BODY_SECONDS = 120.0
+AT_ONCE = 16
+"""Requests that are held and answered at the same time; others wait."""
+
+
+class Models:
+    """Lets requests to models out by exact method and path, to fixed providers.
+
+    Whatever is refused is refused in the words of the provider's own errors. A spent budget is
+    status 400, not 429: at 400 both Claude Code and Codex stop at once, at 429 they ask on for
+    minutes (measured).
+    """
+
+    def __init__(
+        self,
+        routes: Sequence[Route],
+        token: str,
+        upstream: Upstream,
+        ledger: Ledger,
+        on_answer: Callable[[Answered], None] = lambda answered: None,
+    ) -> None:
+        """`token` is what the sandbox holds in place of a key.
+
+        Of several routes that take a request the first one serves it. `on_answer` is called in the
+        gateway's thread.
+        """
+        if not token:
+            raise ValueError("a gateway without a token would serve anybody")
+        self._routes = tuple(routes)
+        self._token = token.encode()
+        self._upstream = upstream
+        self._ledger = ledger
+        self._on_answer = on_answer
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    def used(self) -> Used:
+        """What was used so far. Works in any thread."""
+        return self._ledger.used()
+
+    def takes(self, request: Request) -> bool:
+        """The paths of the providers' APIs, and the question whether anyone is there."""
+        asked = (request.method, request.path)
+        return asked in ENDPOINTS or asked == ALIVE
+
+    async def serve(self, request: Request, connection: Connection) -> None:
+        """Ask the provider and pass its answer on."""
+        endpoint = ENDPOINTS.get((request.method, request.path))
+        if endpoint is None:
+            return await connection.respond(200)
+        try:
+            async with self._places:
+                asked = await self._admitted(request, endpoint, connection)
+                answering = self._answer if endpoint.paid else self._free
+                await connection.watched(answering(asked, endpoint, connection))
+        except RefusedError as refused:
+            await connection.respond(*refusal(endpoint.dialect, refused))
+
+    async def close(self) -> None:
+        """Let go of connections to providers."""
+        await self._upstream.close()
+
+    async def _admitted(
+        self, request: Request, endpoint: Endpoint, connection: Connection
+    ) -> Question:
+        """The question as it may leave; RefusedError, counted, when it may not."""
+        try:
+            self._authenticate(request)
+            return await self._question(request, endpoint, connection)
+        except RefusedError:
+            self._ledger.refuse()
+            raise
+
+    def _authenticate(self, request: Request) -> None:
+        shown = list(request.values("x-api-key"))
+        for value in request.values("authorization"):
+            scheme, _, credential = value.partition(" ")
+            shown += [credential.strip()] if scheme.lower() == "bearer" else []
+        # All are compared, each in constant time.
+        right = [hmac.compare_digest(value.encode(), self._token) for value in shown]
+        if not any(right):
+            raise RefusedError(401, "The token of this run is missing or wrong.")
+
+    async def _question(
+        self, request: Request, endpoint: Endpoint, connection: Connection
+    ) -> Question:
+        if request.values("content-encoding"):
+            raise RefusedError(415, "A packed body is refused: send it as it is.")
+        async with asyncio.timeout(BODY_SECONDS):
+            raw = await connection.body(BODY_CAP)
+        body = question.parse(raw)
+        model = question.model(body)
+        route = choose(self._routes, endpoint, model)
+        if spent := self._ledger.spent(before=True):
+            raise RefusedError(400, spent)
+        kept = question.withhold(body, endpoint.dialect, route)
+        sent = raw if kept is body else json.dumps(kept).encode()
+        url = route.base_url.rstrip("/") + endpoint.suffix + query(request)
+        return Question(route, request.path, url, passed_on(request), sent, model)
+
+    async def _free(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
+        """What costs no tokens is passed on and not counted."""
+        try:
+            async with self._upstream.ask(asked) as reply:
+                body = b"".join([piece async for piece in reply.pieces])
+        except UpstreamError as error:
+            raise RefusedError(502, str(error)) from None
+        await connection.respond(reply.status, reply.headers, body)
+
+    async def _answer(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
+        turn = Turn(asked, endpoint.dialect, connection, self._ledger, self._on_answer)
+        try:
+            async with asyncio.timeout(self._ledger.left()), self._upstream.ask(asked) as reply:
+                await turn.relay(reply)
+        except UpstreamError as error:
+            turn.sent = error.sent
+            turn.fail(RefusedError(502, str(error)))
+            raise GoneError(str(error)) from None
+        except TimeoutError:
+            spent = self._ledger.spent(before=True) or "The run's budget of time is used up."
+            turn.fail(RefusedError(400, spent))
+            raise GoneError(spent) from None
+        except asyncio.CancelledError:
+            turn.fail(RefusedError(502, "The gateway was closed, or nobody waits any more."))
+            raise
+        finally:
+            turn.finish()

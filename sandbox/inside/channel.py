@@ -1,0 +1,273 @@
+"""The server of a sandbox: runs commands for whoever holds the other end of stdin and stdout.
+
+    inside.channel      from the toolbox's folder; frames as in `wire`, until stdin ends
+
+It waits for many things and for none of them alone: no command, and no reader that is slow, holds
+up another one. Nothing that a process of the same user can do makes it say what is not so: it is
+not dumpable, so its memory and its pipes are out of their reach. They can kill it, which shows.
+"""
+
+import contextlib
+import gc
+import os
+import select
+import signal
+import sys
+import time
+from typing import NoReturn
+
+from . import reaper
+from .seat import Ending, Seat, Source
+from .wire import (
+    DONE,
+    ENDED,
+    ENDING,
+    ERR,
+    HEADER,
+    HELLO,
+    INPUT,
+    INPUT_ROOM,
+    LONGEST,
+    NUMBER,
+    PIECE,
+    REFUSED,
+    ROOM,
+    START,
+    STOP,
+    Outlet,
+)
+
+FROM, TO = 0, 1
+BACKLOG = 4 * PIECE
+"""Bytes that may wait to be sent before no more output is read."""
+IDLE, LATER = 2, 1000
+"""Milliseconds without anything to do before a seat is made, and before that is tried again."""
+INPUT_LIMIT = 1 << 20
+ATTEMPTS = 20
+PAUSE = 0.05
+CLEARED = b"[the limit of processes was reached: all other processes were ended]\n"
+NO_PROCESS = b"no process is left to start the command with\n"
+
+
+class Server:
+    """Commands by their number, and one seat kept ready for the next."""
+
+    def __init__(self) -> None:
+        self.out = Outlet(TO)
+        self.seats: dict[int, Seat] = {}
+        self.spare: Seat | None = None
+        self.idle = IDLE
+        self._held = b""
+
+    def serve(self) -> None:
+        self.send(HELLO, 0)
+        while self.turn():
+            pass
+
+    def turn(self) -> bool:
+        """Wait for something to do, and do it; False when the other side has gone."""
+        ready = dict(self.waiting().poll(None if self.spare else self.idle))
+        if not ready and not self.spare:
+            self.spare = seat_if_possible()
+            self.idle = IDLE if self.spare else LATER
+        if ready.get(TO):
+            self.out.push()
+        if ready.get(FROM) and not self.take():
+            return False
+        for seat in list(self.seats.values()):
+            self.attend(seat, ready)
+        if self.spare and ready.get(self.spare.answers):
+            self.spare.leave()  # somebody killed it
+            self.spare = None
+        return self.out.fd != -1
+
+    def waiting(self) -> "select.poll":
+        poll = select.poll()
+        poll.register(FROM, select.POLLIN)
+        if self.out.size:
+            poll.register(TO, select.POLLOUT)
+        if self.spare:
+            poll.register(self.spare.answers, select.POLLIN)
+        for seat in self.seats.values():
+            if seat.answers != -1:
+                poll.register(seat.answers, select.POLLIN)
+            for outlet in (seat.orders, seat.stdin):
+                if outlet.size:
+                    poll.register(outlet.fd, select.POLLOUT)
+            if seat.room > 0 and self.out.size < BACKLOG:
+                for source in seat.sources:
+                    if not source.finished:
+                        poll.register(source.fd, select.POLLIN)
+        return poll
+
+    def attend(self, seat: Seat, ready: dict[int, int]) -> None:
+        if seat.orders.size and ready.get(seat.orders.fd):
+            seat.orders.push()
+        if seat.stdin.size and ready.get(seat.stdin.fd):
+            seat.stdin.push()
+            self.fed(seat)
+        # Before its end is heard: then what is read belongs to the command in any case.
+        for source in seat.sources:
+            if ready.get(source.fd):
+                self.carry(seat, source)
+        if seat.answers != -1 and ready.get(seat.answers):
+            self.hear(seat)
+        if seat.ending and (seat.stopped or all(source.finished for source in seat.sources)):
+            self.close(seat)
+
+    def carry(self, seat: Seat, source: Source) -> None:
+        data = source.read(min(PIECE, seat.room))
+        if data and not seat.stopped:
+            seat.room -= len(data)
+            self.send(source.kind, seat.number, data)
+
+    def hear(self, seat: Seat) -> None:
+        match seat.hear():
+            case "started":
+                seat.go()
+                self.fed(seat)
+            case "crowded":
+                self.make_room()
+                self.start_anew(seat)
+                return
+            case "overrun":
+                self.make_room(seat)
+        if seat.ending:
+            self.ended(seat, seat.ending)
+
+    def ended(self, seat: Seat, ending: Ending) -> None:
+        seat.stdin.close()
+        seat.end_sources()
+        self.send(ENDED, seat.number, ENDING.pack(ending.how, ending.value))
+
+    def close(self, seat: Seat) -> None:
+        said = seat.leave()
+        if said and not seat.stopped:
+            self.send(ERR, seat.number, said)
+        self.send(DONE, seat.number)
+        del self.seats[seat.number]
+        reap()
+
+    def make_room(self, but: Seat | None = None) -> None:
+        """End every process of this user except this one; the kernel does it in one go."""
+        for seat in self.seats.values():
+            if seat is not but and not seat.ending:
+                self.send(ERR, seat.number, CLEARED)
+        reaper.kill(-1)
+
+    def start_anew(self, seat: Seat) -> None:
+        job, early = seat.job, seat.early
+        seat.leave()
+        del self.seats[seat.number]
+        if self.spare:
+            self.spare.leave()
+            self.spare = None
+        self.start(seat.number, job)
+        if again := self.seats.get(seat.number):
+            again.room, again.given, again.early = seat.room, seat.given, early
+
+    def start(self, number: int, job: bytes) -> None:
+        seat, self.spare = self.spare, None
+        for attempt in range(ATTEMPTS):
+            if seat := seat or seat_if_possible():
+                break
+            if not attempt:
+                self.make_room()
+                self.send(ERR, number, CLEARED)
+            time.sleep(PAUSE)
+            reap()
+        else:
+            self.send(ERR, number, NO_PROCESS)
+            self.send(ENDED, number, ENDING.pack(REFUSED, 126))
+            self.send(DONE, number)
+            return
+        self.seats[number] = seat
+        seat.begin(number, job)
+
+    def take(self) -> bool:
+        """Read frames of the other side, and obey them."""
+        data = os.read(FROM, 1 << 20)
+        self._held += data
+        at = 0
+        while len(self._held) - at >= HEADER.size:
+            kind, number, length = HEADER.unpack_from(self._held, at)
+            end = at + HEADER.size + length
+            if length > LONGEST:
+                return False
+            if len(self._held) < end:
+                break
+            self.obey(kind, number, self._held[at + HEADER.size : end])
+            at = end
+        self._held = self._held[at:]
+        return bool(data)
+
+    def obey(self, kind: int, number: int, content: bytes) -> None:
+        if kind == START:
+            self.start(number, content)
+            return
+        seat = self.seats.get(number)
+        if seat is None:
+            return  # it has ended meanwhile
+        if kind == INPUT:
+            seat.given -= len(content)
+            seat.feed(content)
+            self.fed(seat)
+        elif kind == ROOM:
+            seat.room += NUMBER.unpack(content)[0]
+        elif kind == STOP:
+            self.stop(seat)
+
+    def fed(self, seat: Seat) -> None:
+        """Say how much more input may come, once that is worth a frame."""
+        held = seat.stdin.size + sum(map(len, seat.early))
+        room = INPUT_LIMIT - held - seat.given
+        if room >= INPUT_LIMIT // 4 and not seat.ending:
+            seat.given += room
+            self.send(INPUT_ROOM, seat.number, NUMBER.pack(room))
+
+    def stop(self, seat: Seat) -> None:
+        """End a command of which nobody wants to know any more."""
+        seat.stopped = True
+        seat.room = 1 << 40  # what it still says is read and forgotten
+        if not seat.ending:
+            reaper.kill(seat.pid, signal.SIGTERM)
+        else:
+            self.close(seat)
+
+    def send(self, kind: int, number: int, content: bytes = b"") -> None:
+        self.out.put(HEADER.pack(kind, number, len(content)), content)
+
+
+def seat_if_possible() -> Seat | None:
+    try:
+        return Seat()
+    except OSError:
+        return None
+
+
+def reap() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def main() -> NoReturn:
+    reaper.shield()
+    os.chdir("/")
+    # Signals of the same user do nothing here; two of them are awaited by the sub-reapers.
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    gc.collect()
+    gc.freeze()  # or the first collection in a child would copy all pages
+    gc.disable()
+    status = 1
+    try:
+        Server().serve()
+        status = 0
+    finally:
+        if status:
+            sys.excepthook(*sys.exc_info())
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

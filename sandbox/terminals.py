@@ -1,0 +1,77 @@
+"""The interactive sessions of one sandbox."""
+
+from collections.abc import Mapping, Sequence
+
+from sandbox.channel import NOTHING, WORKSPACE
+from sandbox.engine import Engine
+from sandbox.exec import refuse
+from sandbox.terminal import Request, Terminal, TerminalError, check_size
+
+MOST = 4
+"""Sessions of one sandbox that run at the same time."""
+ROWS, COLUMNS = 24, 80
+
+
+class Terminals:
+    """The sessions of one sandbox, by numbers that are never given twice."""
+
+    def __init__(self, engine: Engine, container: str, environment: Mapping[str, str]) -> None:
+        self._engine = engine
+        self._container = container
+        self._environment = environment
+        self._sessions: dict[int, Terminal] = {}
+        self._count = 0
+
+    def open(
+        self,
+        command: Sequence[str],
+        *,
+        rows: int = ROWS,
+        columns: int = COLUMNS,
+        cwd: str = WORKSPACE,
+        env: Mapping[str, str] = NOTHING,
+    ) -> Terminal:
+        """Start a program on a terminal of its own.
+
+        Raises TerminalError when too many run or the arguments cannot be given to a program,
+        SandboxLostError when the container died. A program that cannot be started has ended with
+        127 or 126, and says so on its screen.
+        """
+        check_size(rows, columns)
+        if refusal := refuse(command, env):
+            raise TerminalError(refusal.decode().strip())
+        for number in [number for number, each in self._sessions.items() if each.ended]:
+            self._sessions.pop(number).close()
+        if len(self._sessions) >= MOST:
+            numbers = ", ".join(map(str, self._sessions))
+            raise TerminalError(f"{MOST} sessions are open ({numbers}): close one first")
+        self._count += 1
+        variables = {**self._environment, **env}
+        opened = Terminal(
+            self._engine,
+            self._container,
+            self._count,
+            Request(tuple(command), rows, columns, cwd, variables),
+        )
+        self._sessions[self._count] = opened
+        return opened
+
+    def get(self, number: int | None = None) -> Terminal:
+        """A session by its number; by none, the only one there is. Raises TerminalError."""
+        if number is None and len(self._sessions) == 1:
+            return next(iter(self._sessions.values()))
+        if number in self._sessions:
+            return self._sessions[number]
+        known = ", ".join(map(str, self._sessions)) or "none"
+        wanted = "say which session" if number is None else f"there is no session {number}"
+        raise TerminalError(f"{wanted}; open: {known}")
+
+    def forget(self, number: int) -> None:
+        """Close a session; it is not to be had any more."""
+        self._sessions.pop(number).close()
+
+    def leave(self) -> None:
+        """Let go of all sessions, whose programs end with the sandbox."""
+        for each in self._sessions.values():
+            each.leave()
+        self._sessions.clear()

@@ -1,0 +1,182 @@
+"""Requests to models through the gateway, against played APIs."""
+
+from dataclasses import replace
+
+import pytest
+
+from sandbox.gateway.budget import Used
+from sandbox.gateway.routes import Route
+from sandbox.gateway.usage import Usage
+from tests.api.scenario import Fault, Step
+from tests.api.server import play
+from tests.sandbox.gateway.conftest import ANTHROPIC, HELLO, KEY, TOKEN
+
+CHAT = {"model": "gpt-x", "messages": [{"role": "user", "content": "hi"}]}
+RESPONSES = {"model": "gpt-x", "input": "hi"}
+APIS = {
+    "/v1/messages": HELLO,
+    "/v1/responses": RESPONSES,
+    "/v1/chat/completions": CHAT,
+}
+every_api = pytest.mark.parametrize("path", APIS)
+
+
+def routes(api):
+    return (
+        replace(ANTHROPIC, base_url=api.url),
+        Route("openai", api.url + "/v1", KEY, ("gpt-*",)),
+    )
+
+
+@every_api
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_comes_through_whole_and_is_counted(make_asker, path, stream):
+    with play(Step("hello", usage=Usage(1000, 20, 300, 200))) as api:
+        asker = make_asker(*routes(api), price=lambda model, usage: 0.5)
+        answer = asker.ask({**APIS[path], "stream": stream}, path)
+    assert (answer.status, b"hello" in answer.body) == (200, True)
+    used = Used(requests=1, usage=Usage(1000, 20, 300, 200), cost=0.5)
+    assert asker.models.used() == used
+    assert [(one.status, one.usage, one.estimated) for one in asker.answered] == [
+        (200, used.usage, False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "header", "value"),
+    [
+        ("/v1/messages", "x-api-key", KEY),
+        ("/v1/responses", "authorization", f"Bearer {KEY}"),
+        ("/v1/chat/completions", "authorization", f"Bearer {KEY}"),
+    ],
+)
+def test_the_key_is_put_in_the_place_of_the_token(make_asker, path, header, value):
+    mine = {"x-api-key": TOKEN, "Authorization": f"Bearer {TOKEN}", "Cookie": "a=b"}
+    mine |= {"anthropic-beta": "tools-1", "Connection": "x-mine", "x-mine": "1"}
+    with play(Step("hi")) as api:
+        assert make_asker(*routes(api)).ask(APIS[path], path, headers=mine).status == 200
+    sent = api.asked[0].headers
+    assert sent.pop(header) == value
+    assert TOKEN not in str(sent)
+    assert {"cookie", "x-mine", "x-api-key", "authorization"} & sent.keys() == set()
+    assert (sent["anthropic-beta"], sent["accept-encoding"]) == ("tools-1", "identity")
+    assert sent["host"] == api.url.removeprefix("http://")
+
+
+def test_a_server_that_wants_no_key_gets_none(make_asker):
+    with play(Step("hi")) as api:
+        local = Route("openai", api.url + "/v1", "", ("qwen*",), provider="ollama")
+        asker = make_asker(local)
+        asker.ask({**CHAT, "model": "qwen9"}, "/v1/chat/completions")
+    assert api.asked[0].key == ""
+    assert asker.answered[0].model == "ollama:qwen9"
+
+
+def test_of_two_servers_of_one_api_the_first_that_has_the_model_answers(make_asker):
+    with play() as other, play(Step("hi")) as api:
+        one = Route("openai", other.url + "/v1", KEY, ("gpt-*",))
+        two = Route("openai", api.url + "/v1", KEY, ("*",))
+        asker = make_asker(one, two)
+        assert asker.ask({**CHAT, "model": "qwen9"}, "/v1/chat/completions").status == 200
+
+
+def test_a_key_is_not_in_what_a_route_shows():
+    assert KEY not in repr(ANTHROPIC)
+
+
+def test_the_query_goes_along(make_asker):
+    with play(Step("hi")) as api:
+        make_asker(*routes(api)).ask(path="/v1/messages?beta=true")
+    assert api.asked[0].path == "/v1/messages?beta=true"
+
+
+def test_counting_tokens_and_asking_whether_anyone_is_there_cost_nothing(make_asker):
+    with play() as api:
+        asker = make_asker(*routes(api))
+        assert asker.ask(path="/v1/messages/count_tokens").json["input_tokens"] > 0
+        assert asker.ask(b"", "/", "HEAD", {"accept": "*/*"}).status == 200
+    assert asker.models.used() == Used()
+
+
+@pytest.mark.parametrize("header", [{}, {"x-api-key": "wrong"}, {"authorization": TOKEN}])
+def test_without_the_token_nothing_is_served(make_asker, header):
+    with play() as api:
+        asker = make_asker(*routes(api))
+        answer = asker.ask(headers={"accept": "*/*", **header})
+    assert (answer.status, answer.headers["x-should-retry"]) == (401, "false")
+    assert answer.json == {
+        "type": "error",
+        "error": {
+            "type": "authentication_error",
+            "message": "The token of this run is missing or wrong.",
+        },
+    }
+    assert asker.models.used() == Used(refused=1)
+
+
+def test_a_streamed_answer_is_passed_on_as_it_comes(make_asker):
+    fault = Fault(after=3, then="stall")
+    with play(Step("hello", fault=fault)) as api:
+        response = make_asker(*routes(api)).begin({**HELLO, "stream": True})
+        seen = b""
+        while b"content_block_delta" not in seen:
+            seen += response.read1()
+
+
+def test_a_client_that_leaves_ends_the_request_upstream(make_asker):
+    with play(Step("hello", fault=Fault(after=3, then="stall"))) as api:
+        asker = make_asker(*routes(api))
+        response = asker.begin({**HELLO, "stream": True})
+        response.read1()
+        response.close()
+        asker.gateway.close()
+    assert [one.estimated for one in asker.answered] == [True]
+
+
+@every_api
+@pytest.mark.parametrize("then", ["close", "reset", "end"])
+def test_a_cut_stream_is_counted_as_an_estimate(make_asker, path, then):
+    text = "a long answer " * 40
+    with play(Step(text, fault=Fault(after=12, then=then))) as api:
+        asker = make_asker(*routes(api))
+        response = asker.begin({**APIS[path], "stream": True}, path)
+        assert (b'"api_error"' in response.read()) == (then != "end")
+    (answered,) = asker.answered
+    assert answered.estimated
+    assert answered.usage.input_tokens > 0
+    assert 20 <= answered.usage.output_tokens <= 60
+
+
+def test_a_provider_that_is_down_is_502_and_not_to_be_asked_again(make_asker):
+    asker = make_asker(ANTHROPIC)
+    answer = asker.ask()
+    assert (answer.status, answer.headers["x-should-retry"]) == (502, "false")
+    assert "127.0.0.1 does not answer" in answer.json["error"]["message"]
+    assert asker.models.used() == Used(requests=1)
+
+
+def test_a_provider_that_hangs_up_is_counted_as_asked(make_asker):
+    with play(Step(fault=Fault(instead="close"))) as api:
+        asker = make_asker(*routes(api))
+        assert asker.ask().status == 502
+    assert asker.models.used().estimated == 1
+
+
+def test_an_error_of_the_provider_comes_through_and_costs_nothing(make_asker):
+    with play(Step(fault=Fault(status=529, error="overloaded_error"))) as api:
+        asker = make_asker(*routes(api))
+        answer = asker.ask()
+    assert (answer.status, answer.json["error"]["type"]) == (529, "overloaded_error")
+    assert asker.models.used() == Used(requests=1)
+
+
+def test_closing_the_gateway_ends_a_stream_by_name(make_asker):
+    with play(Step("hello", fault=Fault(after=3, then="stall"))) as api:
+        asker = make_asker(*routes(api))
+        response = asker.begin({**HELLO, "stream": True})
+        first = response.read1()
+        asker.gateway.close()
+        rest = response.read()
+    assert b"message_start" in first
+    assert b"event: error" in rest
+    assert b"The gateway was closed" in rest
