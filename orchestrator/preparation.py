@@ -12,6 +12,7 @@ from orchestrator.events import Output, Prepared, SetupFailed, StageStarted
 from orchestrator.history import history
 from orchestrator.inputs import inputs
 from orchestrator.repository import Base, Repository
+from orchestrator.submodules import submodules
 from orchestrator.task import Task
 from sandbox import Engine, Line, Source, prepare
 from sandbox.errors import SetupError
@@ -31,6 +32,7 @@ def source(task: Task, repository: Repository, base: Base, pack: Path) -> Source
         lineage=str(repository.place.common_dir),
         inputs=inputs(repository, base, task.setup, task.setup_inputs).digest,
         history=history(repository, base, pack, task.history),
+        submodules=tuple(submodules(repository, base, pack.parent)),
     )
 
 

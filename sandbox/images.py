@@ -34,7 +34,10 @@ SETUP = "orchestrator/setup"
 TIME_LIMIT = 1800.0
 """Seconds for one set-up command."""
 
-PROGRAMS = ("prepare.py", "repository.py", "authorities.py", "index.py", "survey.py")
+PROGRAMS = (
+    *("prepare.py", "repository.py", "authorities.py", "index.py", "survey.py", "status.py"),
+    "modules.py",
+)
 """They make the layer: another version of them makes another image."""
 AUTHORITIES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Alpine, Arch
@@ -133,7 +136,8 @@ def _inputs(recipe: Recipe) -> str:
 
 def _surroundings(recipe: Recipe) -> tuple[object, ...]:
     programs = [(INSIDE / name).read_text() for name in PROGRAMS]
-    return (programs, recipe.base, recipe.setup, recipe.network, recipe.authorities)
+    links = [(link.path, link.commit) for link in recipe.source.submodules]
+    return (programs, recipe.base, recipe.setup, recipe.network, recipe.authorities, links)
 
 
 def _digest(*parts: object) -> str:

@@ -3,9 +3,11 @@
 import contextlib
 import json
 import mmap
+import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from docker.api.client import APIClient
 from docker.models.images import Image
@@ -100,6 +102,7 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
         preparing.step("begin", stdin=recipe.authorities.encode())
         boundary = preparing.take(source, known=None)
         preparing.step("checkout", source.commit, stdin=boundary)
+        preparing.fill(source)
         for command in recipe.setup:
             _set_up(preparing, command, recipe, on_line)
         told = preparing.step("finish", source.commit, stdin=boundary)
@@ -193,11 +196,25 @@ class _Preparing:
 
     def take(self, source: Source, known: Known | None) -> bytes:
         """Bring the base's objects in; where the history in them ends, line by line."""
-        with source.given.objects(known) as given, given.pack.open("rb") as file:
-            # Its pages are read as they are sent: a pack may be larger than the memory.
-            pack = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            self.step("take", "whole" if given.whole else "more", stdin=pack)
+        with source.given.objects(known) as given:
+            self._take(given.pack, "whole" if given.whole else "more")
         return "".join(f"{commit}\n" for commit in source.given.shallow).encode()
+
+    def fill(self, source: Source) -> None:
+        """Bring in the files of submodules."""
+        for link in source.submodules:
+            self._take(link.pack, "more")
+        rows = b"".join(
+            b"%s\0%s\0" % (os.fsencode(link.path), link.commit.encode())
+            for link in source.submodules
+        )
+        if rows:
+            self.step("fill", stdin=rows)
+
+    def _take(self, pack: Path, how: str) -> None:
+        with pack.open("rb") as file:
+            # Its pages are read as they are sent: a pack may be larger than the memory.
+            self.step("take", how, stdin=mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
     def stream(self, command: str, seconds: float) -> Iterator[Line | Exit]:
         """Run a set-up command as root."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from orchestrator.history import history
 from orchestrator.inputs import inputs
 from orchestrator.repository import Repository
+from orchestrator.submodules import submodules
 from sandbox import BASE_IMAGE, Box, Engine, Limits, Prepared, Source, open_box, prepare
 from tests.exchange import commit, git, start
 
@@ -57,6 +58,7 @@ class Project:
             lineage=str(self.user),
             inputs=inputs(repository, at, setup, globs).digest,
             history=history(repository, at, pack, depth),
+            submodules=tuple(submodules(repository, at, pack.parent)),
         )
 
     def prepare(self, *setup: str, image: str = BASE_IMAGE, **options: object) -> Prepared:
