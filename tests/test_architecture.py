@@ -21,7 +21,7 @@ LAYERS = (
     {"errors", "events", "outcome", "task", "patch", "edit", "pricing", "git", "toml_file"}
     | {"settings", "record", "evidence", "reason", "screen", "foreign"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
-    | {"history", "inputs"},
+    | {"history", "inputs", "submodules"},
     {"worker", "workers", "agent", "command", "tools", "check"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"},
     {"cli", "render", "summary"},

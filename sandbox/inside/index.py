@@ -36,6 +36,8 @@ class Index(NamedTuple):
     """An index and a place for new objects."""
 
     folder: str
+    work: bytes = WORK
+    settings: str = SETTINGS
 
     @property
     def file(self) -> str:
@@ -46,11 +48,11 @@ class Index(NamedTuple):
         return f"{self.folder}/objects"
 
     def run(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run git on /workspace with this index; raises Failure."""
+        """Run git on the files with this index; raises Failure."""
         done = subprocess.run(
             [*LOADED, "--literal-pathspecs", *arguments],
             env=self._environment(),
-            cwd=WORK,
+            cwd=self.work,
             input=stdin,
             capture_output=True,
             check=False,
@@ -75,8 +77,8 @@ class Index(NamedTuple):
             "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_ATTR_NOSYSTEM": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_DIR": SETTINGS,
-            "GIT_WORK_TREE": os.fsdecode(WORK),
+            "GIT_DIR": self.settings,
+            "GIT_WORK_TREE": os.fsdecode(self.work),
             "GIT_INDEX_FILE": self.file,
             "GIT_OBJECT_DIRECTORY": self.objects,
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": STORE,
