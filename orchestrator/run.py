@@ -38,6 +38,7 @@ from sandbox.box import Box
 from sandbox.errors import SandboxLostError
 from sandbox.gateway.cassette import size
 from sandbox.images import BASE_IMAGE
+from sandbox.services import Services
 from sandbox.sweep import sweep
 
 CANNOT_START = (126, 127)
@@ -87,7 +88,14 @@ def run(
         with attempt.gathering():
             _prepare(attempt, engine, task, Source(base.commit, base.tree, pack))
             _prove_base(attempt, engine, task, base)
-            with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
+            with open_box(
+                engine,
+                attempt.image,
+                task.box,
+                run=attempt.id,
+                purpose="work",
+                neighbours=[Services(task.services)],
+            ) as box:
                 recovery = Recovery(changes)
                 with _kept(attempt, traffic):
                     _work(attempt, task, model, box, recovery, traffic.patience)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from msgspec import Struct, field
 
 from orchestrator import toml_file
+from orchestrator.beside import Beside, companion
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.task import MAX_TURNS, Limits, Task, WorkerKind
+from sandbox.companion import Companion
 from sandbox.limits import Limits as BoxLimits
 
 FILE = ".orchestrator.toml"
@@ -73,6 +75,7 @@ class Settings(Struct, frozen=True):
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     guardrails: Policy = field(default_factory=Policy)
+    services: dict[str, Beside] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ def read(data: bytes | None) -> Settings:
     settings = toml_file.load(FILE, data, Settings)
     try:
         _check(settings.limits, settings.model, (*settings.setup, *settings.checks))
+        _services(settings.services)
     except ValueError as error:
         raise SettingsError(f"{FILE}: {error}.") from None
     return settings
@@ -154,6 +158,7 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             checks=checks,
             limits=limits,
             box=_box(settings.sandbox, limits),
+            services=_services(settings.services),
         ),
         warnings=_clamped(asked),
     )
@@ -220,3 +225,7 @@ def _clamped(limits: Limits) -> tuple[str, ...]:
 def _box(settings: SandboxSettings, limits: Limits) -> BoxLimits:
     box = BoxLimits(memory=size(settings.memory), cpus=settings.cpus, pids=settings.pids)
     return replace(box, seconds=max(box.seconds, limits.seconds + _AFTER_WORK))
+
+
+def _services(tables: dict[str, Beside]) -> tuple[Companion, ...]:
+    return tuple(companion(name, table, size) for name, table in tables.items())

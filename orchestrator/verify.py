@@ -9,6 +9,7 @@ from orchestrator.check import check
 from orchestrator.events import CheckFinished, Output, StageStarted
 from orchestrator.task import Task
 from sandbox import Engine, open_box
+from sandbox.services import Services
 
 Stage = Literal["base", "proof"]
 
@@ -38,7 +39,14 @@ def verify(
     says nothing about the tree.
     """
     for command in task.checks:
-        with open_box(engine, subject.image, task.box, run=run, purpose="proof") as box:
+        with open_box(
+            engine,
+            subject.image,
+            task.box,
+            run=run,
+            purpose="proof",
+            neighbours=[Services(task.services)],
+        ) as box:
             if subject.pack is not None:
                 box.reset(subject.pack, subject.tree)
             yield from check(box, command, stage, seconds=task.limits.seconds, reap=False)
