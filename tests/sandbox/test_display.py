@@ -82,9 +82,18 @@ def test_the_plain_text_is_told():
         (b"", b"\x1b[?1049h" * 8),
         (b"", b"a\n" * 30),
     ],
-    ids=("title,string,parameters,digits,accents,lone accents,saves,questions,screens,lines").split(
-        ","
-    ),
+    ids=[
+        "title",
+        "string",
+        "parameters",
+        "digits",
+        "accents",
+        "lone accents",
+        "saves",
+        "questions",
+        "screens",
+        "lines",
+    ],
 )
 def test_endless_sequences_need_little_memory(start, endless):
     display = Display(4, 10)
