@@ -184,6 +184,25 @@ class CheckFinished(Event, frozen=True):
     seconds: float
     tail: str = ""
     """The last lines of its output."""
+    limit: str = ""
+    """The limit of the sandbox that ended it, in words."""
+
+    @property
+    def ending(self) -> str:
+        """Its status, and the limit that explains it."""
+        return f"{self.status}: {self.limit}" if self.limit else str(self.status)
+
+
+class EgressRefused(Event, frozen=True):
+    """Something in a sandbox asked for a host that it may not reach."""
+
+    host: str
+    """With its port."""
+    count: int
+    """How often."""
+    remedy: str
+    """The setting that would allow it."""
+    stage: Stage
 
 
 class Warned(Event, frozen=True):
@@ -244,6 +263,7 @@ AnyEvent: TypeAlias = (
     | Restarting
     | Recovered
     | CheckFinished
+    | EgressRefused
     | Warned
     | WorkerFinished
     | Judged

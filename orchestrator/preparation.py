@@ -1,5 +1,6 @@
 """Making the image ready that a run starts from, and keeping what set-up printed."""
 
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ from orchestrator.events import Output, Prepared, SetupFailed, StageStarted
 from orchestrator.history import history
 from orchestrator.inputs import inputs
 from orchestrator.repository import Base, Repository
+from orchestrator.submodules import submodules
 from orchestrator.task import Task
+from orchestrator.ways import Ways, tell_refused
 from sandbox import Engine, Line, Source, prepare
 from sandbox.errors import SetupError
 from sandbox.images import BASE_IMAGE
@@ -30,16 +33,17 @@ def source(task: Task, repository: Repository, base: Base, pack: Path) -> Source
         lineage=str(repository.place.common_dir),
         inputs=inputs(repository, base, task.setup, task.setup_inputs).digest,
         history=history(repository, base, pack, task.history),
+        submodules=tuple(submodules(repository, base, pack.parent)),
     )
 
 
-def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source) -> str:
+def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source, ways: Ways) -> str:
     """Find or build the image, tell what there is to tell, and give its id.
 
     Raises `sandbox.errors.SandboxError`; one about set-up says where all of its output is.
     """
     attempt.tell(StageStarted(stage="setup"))
-    with _told_where(attempt) as log:
+    with _refusals_told(attempt, ways), _told_where(attempt) as log:
 
         def show(line: Line) -> None:
             log.add(line)
@@ -50,8 +54,10 @@ def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source) -
             task.image or BASE_IMAGE,
             given,
             setup=task.setup,
-            network=task.setup_network,
+            neighbours=ways.setup.neighbours,
+            reach=ways.reach,
             on_line=show,
+            owner=owner(attempt.held.folder.home),
         )
     attempt.tell(
         Prepared(
@@ -66,6 +72,17 @@ def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source) -
     return prepared.image
 
 
+def owner(home: Path) -> str:
+    """How the images of a home are marked."""
+    return f"{platform.node()}:{home.absolute()}"
+
+
+def abandoned(owner: str) -> bool:
+    """Whether the home of an image is gone; of another machine's nobody here can tell."""
+    machine, _, home = owner.partition(":")
+    return machine == platform.node() and not Path(home).is_dir()
+
+
 @dataclass(slots=True)
 class _Log:
     """The first lines of an output, up to `KEPT` bytes."""
@@ -78,6 +95,14 @@ class _Log:
         if self.size < KEPT:
             self.file.write(text[: KEPT - self.size])
         self.size += len(text)
+
+
+@contextmanager
+def _refusals_told(attempt: Attempt, ways: Ways) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        tell_refused(attempt, ways.setup, "setup")
 
 
 @contextmanager

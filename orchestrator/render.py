@@ -11,6 +11,7 @@ from orchestrator.events import (
     CheckFinished,
     Crashed,
     Delivered,
+    EgressRefused,
     FilesTouched,
     Ignored,
     Judged,
@@ -82,6 +83,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [f"the sandbox is open again, its files as last recorded ({tree[:10]})"]
         case CheckFinished():
             return _checked(event, ink, streamed)
+        case EgressRefused():
+            return [ink.yellow(f"     refused: {refusal(event)}")]
         case Warned(text=text):
             return [ink.yellow(f"     {line}") for line in _whole(text, WIDTH - 5)]
         case WorkerFinished(reason=reason, message=message):
@@ -179,7 +182,7 @@ def _changed(event: Changed, ink: Ink) -> list[str]:
 
 
 def _checked(event: CheckFinished, ink: Ink, streamed: bool) -> list[str]:
-    word = ink.green("passed") if event.passed else ink.red(f"failed ({event.status})")
+    word = ink.green("passed") if event.passed else ink.red(f"failed ({event.ending})")
     where = {"base": " on the base", "proof": " in a fresh container"}.get(event.stage, "")
     shown = [f"check {clean(event.command)} {word}{where}, {event.seconds:.1f} s"]
     if streamed or event.passed or event.stage == "base":
@@ -218,3 +221,9 @@ def named(paths: tuple[str, ...], total: int = 0) -> str:
 def _shown(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return text.strip().replace("\n", " ")
+
+
+def refusal(event: EgressRefused) -> str:
+    """A host that was asked for in vain, and what would allow it."""
+    times = f" ({event.count} times)" if event.count > 1 else ""
+    return f"{clean(event.host)}{times} - allow it with {clean(event.remedy)}"

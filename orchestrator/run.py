@@ -1,8 +1,8 @@
 """Carrying out a task, from a base commit to a judged branch."""
 
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 
 from orchestrator import settings
@@ -31,13 +31,16 @@ from orchestrator.recovery import Recovery
 from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
+from orchestrator.ways import open_ways
 from orchestrator.workers import hire
 from sandbox import Engine, connect, open_box, scratch
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
 from sandbox.gateway.cassette import size
+from sandbox.neighbour import Neighbour
 from sandbox.sweep import sweep
 
+NO_CREDENTIALS: Mapping[str, str] = {}
 CANNOT_START = (126, 127)
 """What a shell ends with when there is no such program, or none that can be run."""
 
@@ -54,10 +57,12 @@ def run(
     model: Model | None,
     watch: Watch,
     traffic: Traffic = DIRECT,
+    credentials: Mapping[str, str] = NO_CREDENTIALS,
 ) -> Record:
     """Carry out a task and return its finished record; `watch` is told every event.
 
-    `traffic` is what the model was connected through, when that records or replays.
+    `traffic` is what the model was connected through, when that records or replays; `credentials`
+    are those of the private package indexes, by name.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
@@ -83,17 +88,19 @@ def run(
         attempt.tell(_started(attempt, task, repository, base))
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
         changes = Changes.of(quarantine, policy, base)
-        with attempt.gathering():
-            attempt.image = prepare_image(attempt, engine, task, given)
-            _prove_base(attempt, engine, task, base)
-            with open_box(engine, attempt.image, task.box, run=attempt.id, purpose="work") as box:
-                recovery = Recovery(changes)
-                with _kept(attempt, traffic):
-                    _work(attempt, task, model, box, recovery, traffic.patience)
-                _close_the_record(attempt, box, recovery)
-        _judge(attempt, changes)
-        with attempt.gathering():
-            _prove(attempt, engine, task, changes)
+        with open_ways(attempt, task, credentials) as ways:
+            near = ways.work.neighbours
+            with attempt.gathering():
+                attempt.image = prepare_image(attempt, engine, task, given, ways)
+                _prove_base(attempt, engine, task, base, near)
+                with _open(attempt, engine, task, near) as box:
+                    recovery = Recovery(changes)
+                    with _kept(attempt, traffic):
+                        _work(attempt, task, model, box, recovery, traffic.patience)
+                    _close_the_record(attempt, box, recovery)
+            _judge(attempt, changes)
+            with attempt.gathering():
+                _prove(attempt, engine, task, changes, near)
         _deliver(attempt, repository, changes)
         return attempt.finish(time.monotonic() - started)
 
@@ -117,10 +124,20 @@ def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -
     )
 
 
-def _prove_base(attempt: Attempt, engine: Engine, task: Task, base: Base) -> None:
+def _open(
+    attempt: Attempt, engine: Engine, task: Task, near: Sequence[Neighbour]
+) -> AbstractContextManager[Box]:
+    return open_box(
+        engine, attempt.image, task.box, run=attempt.id, purpose="work", neighbours=near
+    )
+
+
+def _prove_base(
+    attempt: Attempt, engine: Engine, task: Task, base: Base, near: Sequence[Neighbour]
+) -> None:
     """Show what the checks say before anything is changed: red is what the task may be about."""
     subject = Subject(attempt.image, base.tree)
-    checks = verify(engine, subject, task, attempt.id, "base")
+    checks = verify(engine, subject, task, attempt.id, "base", near)
     for check in attempt.tell_evidence(base.tree, checks).checks:
         if check.status in CANNOT_START:
             attempt.tell(Warned(text=_MISSING.format(check.command)))
@@ -194,7 +211,9 @@ def _judge(attempt: Attempt, changes: Changes) -> None:
     attempt.tell(Judged(verdict=verdict, findings=findings))
 
 
-def _prove(attempt: Attempt, engine: Engine, task: Task, changes: Changes) -> None:
+def _prove(
+    attempt: Attempt, engine: Engine, task: Task, changes: Changes, near: Sequence[Neighbour]
+) -> None:
     """Run the checks once more, in a fresh container on the recorded tree."""
     if attempt.facts.stop not in ("complete", "gate") or attempt.facts.cancelled:
         return
@@ -207,7 +226,7 @@ def _prove(attempt: Attempt, engine: Engine, task: Task, changes: Changes) -> No
     pack = attempt.held.folder.path / "proof.pack"
     changes.quarantine.pack(changes.tree, changes.base.tree, pack)
     subject = Subject(attempt.image, changes.tree, pack)
-    checks = verify(engine, subject, task, attempt.id, "proof")
+    checks = verify(engine, subject, task, attempt.id, "proof", near)
     evidence = attempt.tell_evidence(changes.tree, checks)
     attempt.facts = replace(attempt.facts, proof=evidence.proof)
     pack.unlink()

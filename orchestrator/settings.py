@@ -10,13 +10,16 @@ from msgspec import Struct, field
 
 from orchestrator import toml_file
 from orchestrator.errors import SettingsError, UsageError
-from orchestrator.task import MAX_TURNS, Limits, Task, WorkerKind
+from orchestrator.task import MAX_TURNS, Limits, Network, Task, WorkerKind
+from sandbox.gateway.hosts import BUNDLES, AllowList, host
+from sandbox.gateway.index import Index
 from sandbox.limits import Limits as BoxLimits
 
 FILE = ".orchestrator.toml"
 
 _LONGEST_RUN = 7 * 86_400.0
-_SMALLEST_MEMORY = 64 << 20
+_SMALLEST = {"memory": "64m", "file_size": "64m", "disk": "64m", "tmp": "1m"}
+_LARGEST = "1024g"
 _AFTER_WORK = 3600.0
 """Seconds a container outlives the work in it, so that the record can still be taken from it."""
 
@@ -55,16 +58,45 @@ class SandboxSettings(Struct, frozen=True):
     memory: str = "4g"
     cpus: float = 2.0
     pids: int = 1024
+    file_size: str = "1g"
+    """Of a single file."""
+    disk: str = "20g"
+    """Of all files that work writes outside of /tmp."""
+    tmp: str = "1g"
+    """Of /tmp; it is in memory and counts against it."""
+    workspace: Literal["disk", "memory"] = "disk"
     runtime: str = ""
     """The OCI runtime, such as `runsc`; empty: the engine's default."""
 
     def __post_init__(self) -> None:
-        if size(self.memory) < _SMALLEST_MEMORY:
-            raise ValueError('memory must be at least "64m"')
+        for name, smallest in _SMALLEST.items():
+            if not size(smallest) <= size(getattr(self, name)) <= size(_LARGEST):
+                raise ValueError(f'{name} must be between "{smallest}" and "{_LARGEST}"')
         if not 0.1 <= self.cpus <= 1024:
             raise ValueError("cpus must be between 0.1 and 1024")
         if not 16 <= self.pids <= 1 << 22:
             raise ValueError("pids must be between 16 and 4194304")
+
+
+class IndexSettings(Struct, frozen=True):
+    """One private package index; its credential is never here."""
+
+    url: str
+
+
+class NetworkSettings(Struct, frozen=True):
+    """The `[network]` table: what may be reached of the world."""
+
+    allow: tuple[str, ...] = ()
+    """Bundles and hosts, for work and proof."""
+    setup: tuple[str, ...] | None = None
+    """The same for set-up, when it has network; every bundle, when nothing is said."""
+    indexes: dict[str, IndexSettings] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        AllowList.of((*self.allow, *(self.setup or ())))
+        for name, index in self.indexes.items():
+            Index(name, index.url)
 
 
 class Settings(Struct, frozen=True):
@@ -81,6 +113,7 @@ class Settings(Struct, frozen=True):
     model: str = ""
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    network: NetworkSettings = field(default_factory=NetworkSettings)
     guardrails: Policy = field(default_factory=Policy)
 
     def __post_init__(self) -> None:
@@ -103,6 +136,8 @@ class Flags:
     setup: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     setup_network: bool | None = None
+    allow: tuple[str, ...] = ()
+    private_hosts: tuple[str, ...] = ()
     turns: int | None = None
     cost: float | None = None
     """US dollars."""
@@ -152,9 +187,9 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
     setup, checks = flags.setup or settings.setup, flags.checks or settings.checks
     try:
         _check(asked, model, (*setup, *checks))
+        network = _network(settings, flags)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    network = settings.setup_network if flags.setup_network is None else flags.setup_network
     limits = replace(asked, turns=min(asked.turns, MAX_TURNS))
     return Planned(
         task=Task(
@@ -167,7 +202,8 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             image=settings.image if flags.image is None else flags.image,
             runtime=settings.sandbox.runtime if flags.runtime is None else flags.runtime,
             setup=setup,
-            setup_network=network,
+            setup_network=_online(settings, flags),
+            network=network,
             setup_inputs=settings.setup_inputs,
             history=None if settings.history == "all" else settings.history,
             checks=checks,
@@ -230,6 +266,23 @@ def _limits(limits: Limits, flags: Flags) -> Limits:
     )
 
 
+def _online(settings: Settings, flags: Flags) -> bool:
+    return settings.setup_network if flags.setup_network is None else flags.setup_network
+
+
+def _network(settings: Settings, flags: Flags) -> Network:
+    """Raises ValueError for a flag that is no host."""
+    AllowList.of(flags.allow)
+    named = settings.network
+    setup = tuple(BUNDLES) if named.setup is None else named.setup
+    return Network(
+        allow=flags.allow or named.allow,
+        setup=setup if _online(settings, flags) else (),
+        indexes={name: index.url for name, index in named.indexes.items()},
+        private_hosts=tuple(host(name) for name in flags.private_hosts),
+    )
+
+
 def _clamped(limits: Limits) -> tuple[str, ...]:
     if limits.turns <= MAX_TURNS:
         return ()
@@ -237,5 +290,13 @@ def _clamped(limits: Limits) -> tuple[str, ...]:
 
 
 def _box(settings: SandboxSettings, limits: Limits) -> BoxLimits:
-    box = BoxLimits(memory=size(settings.memory), cpus=settings.cpus, pids=settings.pids)
-    return replace(box, seconds=max(box.seconds, limits.seconds + _AFTER_WORK))
+    return BoxLimits(
+        memory=size(settings.memory),
+        cpus=settings.cpus,
+        pids=settings.pids,
+        file_size=size(settings.file_size),
+        disk=size(settings.disk),
+        tmp_size=size(settings.tmp),
+        workspace=settings.workspace,
+        seconds=max(BoxLimits().seconds, limits.seconds + _AFTER_WORK),
+    )

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.clone import address
-from orchestrator.events import Changed
+from orchestrator.events import Changed, EgressRefused
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
-from orchestrator.render import WIDTH, count, finding, verdict_word
+from orchestrator.render import WIDTH, count, finding, refusal, verdict_word
 from orchestrator.screen import Ink, clean, clean_lines, columns, cut, wrapped
 
 _RESULTS = {None: "-", True: "green", False: "red"}
@@ -17,7 +17,9 @@ _RESULTS = {None: "-", True: "green", False: "red"}
 
 def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
     """The whole account of a run; the entries are those of its journal."""
-    changes = sum(isinstance(entry.event, Changed) for entry in entries)
+    events = [entry.event for entry in entries]
+    changes = sum(isinstance(event, Changed) for event in events)
+    refused = [refusal(event) for event in events if isinstance(event, EgressRefused)]
     rows = [
         ("run", record.id),
         ("task", cut(clean(record.task.prompt.partition("\n")[0]), 80)),
@@ -27,6 +29,7 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
         ("spent", _spent(record)),
         ("recorded", f"{record.recorded:,} bytes of model traffic" if record.recorded else ""),
         ("replayed", _replayed(record)),
+        *(("refused", each) for each in refused),
         ("said", cut(" ".join(clean_lines(record.said)), 80) if record.turns else ""),
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]

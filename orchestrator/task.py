@@ -25,6 +25,20 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Network:
+    """What a run may reach of the world; by default nothing."""
+
+    allow: tuple[str, ...] = ()
+    """Bundles, hosts, and hosts with ports, for work and proof."""
+    setup: tuple[str, ...] = ()
+    """The same for set-up, where it has network at all."""
+    indexes: dict[str, str] = field(default_factory=dict)
+    """Private package indexes: their URLs by their names."""
+    private_hosts: tuple[str, ...] = ()
+    """Hosts that may be in a private network or on this machine; never from a repository."""
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One request, complete: nothing below this line reads flags or settings again."""
 
@@ -43,6 +57,7 @@ class Task:
     """The OCI runtime of every container, such as `runsc`; empty: the engine's default."""
     setup: tuple[str, ...] = ()
     setup_network: bool = False
+    network: Network = field(default_factory=Network)
     setup_inputs: tuple[str, ...] = ()
     """Globs of further files that decide what set-up does."""
     history: int | None = 50

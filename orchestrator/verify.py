@@ -1,6 +1,6 @@
 """Evidence: what each check shows in a fresh container, on one recorded tree and no other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -9,6 +9,7 @@ from orchestrator.check import check
 from orchestrator.events import CheckFinished, Output, StageStarted
 from orchestrator.task import Task
 from sandbox import Engine, open_box
+from sandbox.neighbour import Neighbour
 
 Stage = Literal["base", "proof"]
 
@@ -29,6 +30,7 @@ def verify(
     task: Task,
     run: str,
     stage: Stage,
+    neighbours: Sequence[Neighbour] = (),
 ) -> Iterator[StageStarted | Output | CheckFinished]:
     """Run every check of the task on exactly `subject.tree`, each in a fresh container.
 
@@ -38,7 +40,9 @@ def verify(
     says nothing about the tree.
     """
     for command in task.checks:
-        with open_box(engine, subject.image, task.box, run=run, purpose="proof") as box:
+        with open_box(
+            engine, subject.image, task.box, run=run, purpose="proof", neighbours=neighbours
+        ) as box:
             if subject.pack is not None:
                 box.reset(subject.pack, subject.tree)
             yield from check(box, command, stage, seconds=task.limits.seconds, evidence=True)

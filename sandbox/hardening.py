@@ -31,9 +31,18 @@ def work_flags(
     *,
     toolbox: str,
     labels: Mapping[str, str],
+    quota: bool = False,
 ) -> dict[str, Any]:
-    """The create request of a container for untrusted work: no network and no capability."""
-    return _flags(image, limits, toolbox, labels, network="none", capabilities=())
+    """The create request of a container for untrusted work: no network and no capability.
+
+    With `quota`, the engine's storage is asked to hold `limits.disk`.
+    """
+    flags = _flags(image, limits, toolbox, labels, capabilities=())
+    if limits.workspace == "memory":
+        flags["HostConfig"]["Tmpfs"]["/workspace"] = _workspace(limits.memory // 2)
+    if quota:
+        flags["HostConfig"]["StorageOpt"] = {"size": str(limits.disk)}
+    return flags
 
 
 def preparation_flags(
@@ -42,15 +51,13 @@ def preparation_flags(
     *,
     toolbox: str,
     labels: Mapping[str, str],
-    network: bool,
 ) -> dict[str, Any]:
     """The create request of the container in which an image is prepared; it never does work itself.
 
     Set-up installs packages and hands files to uid 10001, for which root needs these capabilities.
     """
     capabilities = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID")
-    mode = "bridge" if network else "none"
-    return _flags(image, limits, toolbox, labels, network=mode, capabilities=capabilities)
+    return _flags(image, limits, toolbox, labels, capabilities=capabilities)
 
 
 def _flags(
@@ -59,7 +66,6 @@ def _flags(
     toolbox: str,
     labels: Mapping[str, str],
     *,
-    network: str,
     capabilities: tuple[str, ...],
 ) -> dict[str, Any]:
     return {
@@ -81,7 +87,7 @@ def _flags(
             "CapDrop": ["ALL"],
             "CapAdd": list(capabilities),
             "SecurityOpt": ["no-new-privileges"],  # set-uid programs gain nothing
-            "NetworkMode": network,
+            "NetworkMode": "none",  # what may be reached, a neighbour carries
             "IpcMode": "private",
             "ExtraHosts": ["sandbox:127.0.0.1"],  # without a network nothing else names the host
             "PidsLimit": limits.pids,
@@ -107,6 +113,11 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
 def _tmpfs(size: int) -> str:
     # exec: test binaries are built and started in /tmp. nr_inodes: empty files cost memory too.
     return f"rw,nosuid,nodev,exec,size={size},nr_inodes=200k,mode=1777"
+
+
+def _workspace(size: int) -> str:
+    owner = "uid=10001,gid=10001,mode=0755"
+    return f"rw,nosuid,nodev,exec,size={size},nr_inodes=500k,{owner}"
 
 
 def _toolbox(volume: str) -> dict[str, Any]:

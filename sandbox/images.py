@@ -6,7 +6,7 @@ import json
 import os
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -19,6 +19,7 @@ from sandbox import scratch
 from sandbox.engine import Engine
 from sandbox.errors import DiskFullError, ImageError, SandboxError, SetupError
 from sandbox.hardening import TOOLBOX
+from sandbox.neighbour import Neighbour
 from sandbox.preparation import Layer, Recipe, build, extend
 from sandbox.source import Source, end_of
 from sandbox.stream import Line
@@ -34,7 +35,10 @@ SETUP = "orchestrator/setup"
 TIME_LIMIT = 1800.0
 """Seconds for one set-up command."""
 
-PROGRAMS = ("prepare.py", "repository.py", "authorities.py", "index.py", "survey.py")
+PROGRAMS = (
+    *("prepare.py", "repository.py", "authorities.py", "index.py", "survey.py", "status.py"),
+    "modules.py",
+)
 """They make the layer: another version of them makes another image."""
 AUTHORITIES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Alpine, Arch
@@ -69,19 +73,33 @@ def prepare(
     source: Source,
     *,
     setup: tuple[str, ...] = (),
-    network: bool = False,
+    neighbours: Sequence[Neighbour] = (),
+    reach: str = "",
     on_line: Callable[[Line], None] | None = None,
     seconds: float = TIME_LIMIT,
+    owner: str = "",
 ) -> Prepared:
     """The image with the repository at its base commit and `setup` done, built at first use.
 
-    Set-up commands run as root in /workspace, each for at most `seconds`, without network unless
-    `network`. Raises ImageError, SetupError, DiskFullError; what was begun is removed then.
+    Set-up commands run as root in /workspace, each for at most `seconds`. They reach their
+    `neighbours` and nothing else; `reach` says what can be reached through those, and decides with
+    all else whether an image is the one that is wanted. `owner` is noted on an image that is
+    built, see `stock.stored`. Raises ImageError, SetupError, DiskFullError; what was begun is
+    removed then.
     """
     began = time.monotonic()
     with _disk_full_named():
         base = _base(engine, image)
-        recipe = Recipe(str(base.id), source, setup, network, _authorities(), seconds)
+        recipe = Recipe(
+            str(base.id),
+            source,
+            setup,
+            reach,
+            _authorities(),
+            seconds,
+            owner,
+            neighbours=tuple(neighbours),
+        )
         made = _made(engine, recipe, on_line or (lambda _: None))
     took = time.monotonic() - began
     layer = made.layer
@@ -131,7 +149,8 @@ def _inputs(recipe: Recipe) -> str:
 
 def _surroundings(recipe: Recipe) -> tuple[object, ...]:
     programs = [(INSIDE / name).read_text() for name in PROGRAMS]
-    return (programs, recipe.base, recipe.setup, recipe.network, recipe.authorities)
+    links = [(link.path, link.commit) for link in recipe.source.submodules]
+    return (programs, recipe.base, recipe.setup, recipe.reach, recipe.authorities, links)
 
 
 def _digest(*parts: object) -> str:

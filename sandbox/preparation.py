@@ -3,9 +3,11 @@
 import contextlib
 import json
 import mmap
+import os
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from docker.api.client import APIClient
 from docker.models.images import Image
@@ -19,6 +21,7 @@ from sandbox.framed import FramedChannel
 from sandbox.hardening import preparation_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
+from sandbox.neighbour import Neighbour
 from sandbox.owner import MAKER, Owner
 from sandbox.source import Known, Source, end_of
 from sandbox.stream import Exit, Line
@@ -35,7 +38,7 @@ OFFLINE = " Set-up had no network: did you mean --setup-network?"
 """Said of any failure: programs word a missing network each in their own way."""
 TOLD = 1000
 LABEL = "orchestrator.prepared"
-"""What set-up left and what was put back, at most `TOLD` paths of each."""
+"""What is known of the image; of what set-up left and what was put back at most `TOLD` paths."""
 
 BUNDLE = "/var/lib/orchestrator/authorities.crt"
 TRUST = (
@@ -58,11 +61,16 @@ class Recipe:
     """Id of the image it starts from."""
     source: Source
     setup: tuple[str, ...]
-    network: bool
+    reach: str
+    """What set-up can reach of the world, in words that are compared; empty: nothing."""
     authorities: str
     """The host's certificates, PEM; may be empty."""
     seconds: float
     """Time limit of one set-up command."""
+    owner: str = ""
+    """Noted on the image; makes no other one."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """What set-up reaches, beside the container in which it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,33 +102,36 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
     Raises SetupError, ImageError.
     """
     source = recipe.source
-    with _container(engine, recipe, recipe.base, network=recipe.network) as preparing:
+    with _container(engine, recipe, recipe.base, recipe.neighbours) as preparing:
         preparing.step("begin", stdin=recipe.authorities.encode())
         boundary = preparing.take(source, known=None)
         preparing.step("checkout", source.commit, stdin=boundary)
+        preparing.fill(source)
         for command in recipe.setup:
             _set_up(preparing, command, recipe, on_line)
         told = preparing.step("finish", source.commit, stdin=boundary)
-        raw, labels = _commit(preparing, source, told)
+        raw, labels = _commit(preparing, recipe, told)
     return _settled(engine, recipe, raw, labels, tag)
 
 
 def extend(engine: Engine, recipe: Recipe, over: Layer, tag: str) -> Layer:
     """Build the image upon one whose set-up ran at another commit; all else as in `build`."""
     source = recipe.source
-    with _container(engine, recipe, over.image, network=False) as preparing:
+    with _container(engine, recipe, over.image) as preparing:
         boundary = preparing.take(source, over.known)
         told = preparing.step("advance", source.commit, stdin=boundary)
-        raw, labels = _commit(preparing, source, told)
+        raw, labels = _commit(preparing, recipe, told, over.image)
     return _settled(engine, recipe, raw, labels, tag)
 
 
 def _commit(
-    preparing: "_Preparing", source: Source, answer: bytes
+    preparing: "_Preparing", recipe: Recipe, answer: bytes, over: str = ""
 ) -> tuple[str, Mapping[str, str]]:
+    source = recipe.source
     told = json.loads(answer)
     facts = {name: told[name][:TOLD] for name in ("left", "restored")}
     facts |= {"commit": source.commit, "end": end_of(source.given.shallow)}
+    facts |= {"owner": recipe.owner, "over": over}
     labels = {LABEL: json.dumps(facts)}
     return preparing.commit(labels), labels
 
@@ -130,7 +141,7 @@ def _settled(
 ) -> Layer:
     """Only in a container of the layer do files have the inode and change time git will see."""
     try:
-        with _container(engine, recipe, raw, network=False) as settling:
+        with _container(engine, recipe, raw) as settling:
             settling.step("refresh")
             settling.commit(labels, tag)
     except BaseException:
@@ -150,7 +161,7 @@ def _set_up(
         elif not item.ok:
             raise SetupError(
                 f"The set-up command `{command}` {_ended(item)}; mend it, or the image it runs in."
-                + ("" if recipe.network else OFFLINE)
+                + ("" if recipe.reach else OFFLINE)
                 + (f" Its last line: {tail[-1]}" if tail else ""),
                 "\n".join(tail),
             )
@@ -172,6 +183,8 @@ class _Preparing:
         self._id = identity
         self._marks = marks
         self._env = env
+        self.seen: dict[str, str] = {}
+        """Further variables of set-up commands; none of them goes into the image."""
         self._exec = ExecChannel(engine, identity, user=ROOT)
         # A set-up command that starts a daemon, or takes too long, is what this one is for.
         self.channel = FramedChannel(engine, identity, user=ROOT)
@@ -189,16 +202,30 @@ class _Preparing:
 
     def take(self, source: Source, known: Known | None) -> bytes:
         """Bring the base's objects in; where the history in them ends, line by line."""
-        with source.given.objects(known) as given, given.pack.open("rb") as file:
-            # Its pages are read as they are sent: a pack may be larger than the memory.
-            pack = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            self.step("take", "whole" if given.whole else "more", stdin=pack)
+        with source.given.objects(known) as given:
+            self._take(given.pack, "whole" if given.whole else "more")
         return "".join(f"{commit}\n" for commit in source.given.shallow).encode()
+
+    def fill(self, source: Source) -> None:
+        """Bring in the files of submodules."""
+        for link in source.submodules:
+            self._take(link.pack, "more")
+        rows = b"".join(
+            b"%s\0%s\0" % (os.fsencode(link.path), link.commit.encode())
+            for link in source.submodules
+        )
+        if rows:
+            self.step("fill", stdin=rows)
+
+    def _take(self, pack: Path, how: str) -> None:
+        with pack.open("rb") as file:
+            # Its pages are read as they are sent: a pack may be larger than the memory.
+            self.step("take", how, stdin=mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
     def stream(self, command: str, seconds: float) -> Iterator[Line | Exit]:
         """Run a set-up command as root."""
         arguments = ["sh", "-c", command]
-        return lines(self.channel.start(arguments, env=self._env, seconds=seconds))
+        return lines(self.channel.start(arguments, env={**self._env, **self.seen}, seconds=seconds))
 
     def commit(self, labels: Mapping[str, str], tag: str | None = None) -> str:
         """Make the container's files an image; its id."""
@@ -215,16 +242,20 @@ class _Preparing:
 
 @contextlib.contextmanager
 def _container(
-    engine: Engine, recipe: Recipe, image: str, *, network: bool
+    engine: Engine, recipe: Recipe, image: str, neighbours: Sequence[Neighbour] = ()
 ) -> Iterator[_Preparing]:
     marks = container.labels(engine, LIMITS, run="", purpose="preparation")
-    flags = preparation_flags(
-        image, LIMITS, toolbox=toolbox.volume(engine), labels=marks, network=network
-    )
-    with _patience(engine.client.api), container.running(engine, flags) as identity:
+    flags = preparation_flags(image, LIMITS, toolbox=toolbox.volume(engine), labels=marks)
+    with (
+        _patience(engine.client.api),
+        container.running(engine, flags) as identity,
+        contextlib.ExitStack() as beside,
+    ):
         preparing = _Preparing(engine, identity, marks, _trust(recipe))
-        with contextlib.closing(preparing.channel):
-            yield preparing
+        beside.callback(preparing.channel.close)
+        for neighbour in neighbours:
+            preparing.seen |= beside.enter_context(neighbour.join(engine, identity, marks))
+        yield preparing
 
 
 def _trust(recipe: Recipe) -> dict[str, str]:

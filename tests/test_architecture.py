@@ -21,9 +21,9 @@ LAYERS = (
     {"errors", "events", "outcome", "task", "patch", "edit", "pricing", "git", "toml_file"}
     | {"settings", "record", "evidence", "reason", "screen", "foreign"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
-    | {"history", "inputs"},
+    | {"history", "inputs", "submodules"},
     {"worker", "workers", "agent", "command", "tools", "check"},
-    {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery"},
+    {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""
@@ -42,7 +42,7 @@ DOORS = {
     "detect_secrets": r"orchestrator/guardrails/.*",
     "docker": r"sandbox/[^/]*|sandbox/gateway/(relay|link)\.py",
     "git": r"orchestrator/repository\.py",
-    "h11": r"sandbox/gateway/http\.py",
+    "h11": r"sandbox/gateway/(http|forward)\.py",
     "openai": r"orchestrator/models/(openai|chat|openai_client)\.py",
     "platformdirs": r"orchestrator/cli/.*",
     "pexpect": r"sandbox/terminal\.py",

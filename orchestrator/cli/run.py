@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from orchestrator import settings
-from orchestrator.cli import choice, place, replay, request, say
+from orchestrator.cli import access, choice, place, replay, request, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.watch import stoppable, watcher
 from orchestrator.journal import read
@@ -52,7 +52,17 @@ class WithCommand(click.Command):
 @click.option(
     "--setup-network/--no-setup-network",
     default=None,
-    help="Let set-up commands reach the network; work never can.",
+    help="Let set-up commands reach package registries, or what [network] setup names.",
+)
+@click.option(
+    "--allow", multiple=True, metavar="HOST", help="Let work and checks reach HOST or a bundle."
+)
+@click.option(
+    "--allow-private",
+    "private_hosts",
+    multiple=True,
+    metavar="HOST",
+    help="HOST may be in a private network; ORCHESTRATOR_PRIVATE_HOSTS says the same.",
 )
 @click.option("--check", "checks", multiple=True, metavar="CMD", help="CMD must pass at the end.")
 @click.option("--model", metavar="PROVIDER:NAME", help="Such as anthropic:NAME or scripted:FILE.")
@@ -102,6 +112,7 @@ def command(
     asked = request.read(
         words, task_file=task_file, stdin=sys.stdin.buffer.read, has_command=bool(after)
     )
+    given["private_hosts"] += access.private_hosts(os.environ)
     flags = Flags(command=after, **given)
     traffic: Traffic = Recording() if recording else DIRECT
     if named is not None:
@@ -166,7 +177,15 @@ def carry_out(planned: Planned, repository: Repository, quiet: bool, traffic: Tr
         model = choice.connect(name, os.environ, traffic)
         task = replace(task, model=name, replay=traffic.source)
     with stoppable():
-        return run(task, repository, place.records(), model, watcher(quiet), traffic)
+        return run(
+            task,
+            repository,
+            place.records(),
+            model,
+            watcher(quiet),
+            traffic,
+            access.credentials(task.network.indexes, os.environ),
+        )
 
 
 def _tell(record: Record, as_json: bool) -> None:

@@ -17,7 +17,7 @@ from requests.exceptions import RequestException
 
 from sandbox import container, toolbox
 from sandbox.engine import Engine
-from sandbox.errors import SandboxError, SandboxLostError
+from sandbox.errors import GatewayError, SandboxError, SandboxLostError
 from sandbox.gateway.link import EngineLink
 from sandbox.inside.multiplexer import BrokenLinkError, Multiplexer
 
@@ -43,6 +43,8 @@ class Relay:
     accept: Accept
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables of the commands in the sandbox."""
+    lost: Callable[[], str | None] = lambda: None
+    """Why nothing is accepted any more, in a sentence; None while it is."""
 
     @contextlib.contextmanager
     def join(
@@ -50,19 +52,19 @@ class Relay:
     ) -> Iterator[Mapping[str, str]]:
         """Start beside a running container, see `Neighbour.join`.
 
-        When the relay ends before the block does, the sandbox is killed and the block ends with
-        SandboxLostError: there is no other way out that work could go on with.
+        When the relay or who accepts ends before the block does, the sandbox is killed, and the
+        SandboxLostError that comes of it says why: there is no other way out to go on with.
         """
+        if why := self.lost():
+            raise GatewayError(why)
         with _running(engine, container, labels) as identity:
-            carrier = _Carrier(engine, identity, container, self.accept)
+            carrier = _Carrier(engine, identity, container, self)
             try:
                 carrier.await_ready()
                 yield self.environment
             except SandboxError as error:
                 carrier.require_alive(error)
                 raise
-            else:
-                carrier.require_alive()
             finally:
                 carrier.close()
 
@@ -107,16 +109,17 @@ def relay_flags(image: str, beside: str, labels: Mapping[str, str]) -> dict[str,
 class _Carrier:
     """The host's end of one relay: a thread that hands every connection on."""
 
-    def __init__(self, engine: Engine, relay: str, box: str, accept: Accept) -> None:
+    def __init__(self, engine: Engine, identity: str, box: str, relay: Relay) -> None:
         self._engine = engine
         self._box = box
-        self._accept = accept
+        self._relay = relay
         self._ready = threading.Event()
         self._closing = False
         self._lost = ""
-        self._link = EngineLink(engine.client.api, relay)
+        self._link = EngineLink(engine.client.api, identity)
         self._carried = Multiplexer(self._link, self._open)
         self._carried.told_ready = self._ready.set
+        self._carried.checked = self._check
         self._thread = threading.Thread(target=self._carry, daemon=True)
         self._thread.start()
 
@@ -147,11 +150,15 @@ class _Carrier:
         except OSError:  # no descriptor is left: this connection is refused, others go on
             return None
         try:
-            self._accept(theirs)
+            self._relay.accept(theirs)
         except BaseException:
             ours.close()
             raise
         return ours
+
+    def _check(self) -> None:
+        if why := self._relay.lost():
+            raise GatewayError(why)
 
     def _carry(self) -> None:
         self._carried.say_ready()
@@ -160,8 +167,10 @@ class _Carrier:
             lost = self._link.said() or "the relay ended"
         except BrokenLinkError as error:
             lost = f"the relay sent {error}"
+        except GatewayError as error:
+            lost = str(error).rstrip(".")
         except Exception as error:  # whatever it is, the run has to hear of it
-            lost = f"the gateway failed: {error or type(error).__name__}"
+            lost = f"{type(error).__name__}: {error}"
         if not self._closing:
             self._lost = lost
             self._kill()

@@ -24,6 +24,7 @@ MOST = 256
 """Connections at once; further ones wait in the kernel's queue."""
 BACKLOG = 1 << 20
 """Bytes waiting for the link, beyond which nothing is read from any connection."""
+CHECKED = 1.0
 ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER with which close() sends a reset."""
 
@@ -91,6 +92,8 @@ class Multiplexer:
         """Called when the other side says that it is there."""
         self.closed: Callable[[], None] = lambda: None
         """Called whenever a connection has gone."""
+        self.checked: Callable[[], None] = lambda: None
+        """Called about once a second; what it raises ends all connections."""
 
     def say_ready(self) -> None:
         """Tell the other side that this one is there."""
@@ -130,7 +133,8 @@ class Multiplexer:
             self._flush()
             return self._receive()
         self._flush()
-        for key, mask in self._selector.select():
+        self.checked()
+        for key, mask in self._selector.select(CHECKED):
             if isinstance(key.data, Connection):
                 self._serve(key.data, mask)
             elif key.data is not None and key.data() is False:

@@ -6,10 +6,28 @@ import pytest
 
 from orchestrator import settings
 from orchestrator.errors import SettingsError, UsageError
-from orchestrator.settings import Flags, Planned, Policy, SandboxSettings, Settings
-from orchestrator.task import Limits, Task
+from orchestrator.settings import (
+    Flags,
+    IndexSettings,
+    NetworkSettings,
+    Planned,
+    Policy,
+    SandboxSettings,
+    Settings,
+)
+from orchestrator.task import Limits, Network, Task
+from sandbox.gateway.hosts import BUNDLES
 from sandbox.limits import Limits as BoxLimits
 
+BOX = BoxLimits(
+    memory=8 << 30,
+    cpus=4,
+    pids=2048,
+    file_size=2 << 30,
+    disk=30 << 30,
+    tmp_size=512 << 20,
+    workspace="memory",
+)
 WHOLE = b"""
 image = "python:3.12"
 setup = ["pip install -e ."]
@@ -27,7 +45,18 @@ input_tokens = 250000
 memory = "8g"
 cpus = 4
 pids = 2048
+file_size = "2g"
+disk = "30g"
+tmp = "512m"
+workspace = "memory"
 runtime = "runsc"
+
+[network]
+allow = ["pypi", "api.example.org:8443"]
+setup = ["npm"]
+
+[network.indexes.corp]
+url = "https://nexus.example.org/simple/"
 
 [guardrails]
 protected = ["infra/**"]
@@ -38,6 +67,9 @@ max_files = 10
 max_lines = 400
 max_blob_bytes = 65536
 """
+
+
+CORP = {"corp": "https://nexus.example.org/simple/"}
 
 
 def test_a_base_without_the_file_gives_the_defaults():
@@ -56,7 +88,12 @@ def test_every_key_is_read():
         setup_network=True,
         model="anthropic:claude-sonnet-4-5",
         limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
-        sandbox=SandboxSettings(memory="8g", cpus=4, pids=2048, runtime="runsc"),
+        sandbox=SandboxSettings("8g", 4, 2048, "2g", "30g", "512m", "memory", "runsc"),
+        network=NetworkSettings(
+            allow=("pypi", "api.example.org:8443"),
+            setup=("npm",),
+            indexes={"corp": IndexSettings(url="https://nexus.example.org/simple/")},
+        ),
         guardrails=Policy(
             protected=("infra/**",),
             review=("*.sql",),
@@ -76,7 +113,8 @@ def test_every_key_is_read():
         (b"[limits]\nturn = 3", "there is no setting 'limits.turn' (nearest: turns)"),
         (
             b"[sandbox]\nzz = 1",
-            "there is no setting 'sandbox.zz' (known: memory, cpus, pids, runtime)",
+            "there is no setting 'sandbox.zz' (known: memory, cpus, pids, "
+            "file_size, disk, tmp, workspace, runtime)",
         ),
         (b"setup = 'make'", "setup: expected array, got string"),
         (b"[limits]\nturns = true", "limits.turns: expected int, got bool"),
@@ -91,9 +129,24 @@ def test_every_key_is_read():
             b"[sandbox]\nmemory = '4x'",
             'sandbox: \'4x\' is not a size: write it like "512m" or "4g"',
         ),
-        (b"[sandbox]\nmemory = '1m'", 'sandbox: memory must be at least "64m"'),
+        (
+            b"[sandbox]\nmemory = '1m'",
+            'sandbox: memory must be between "64m" and "1024g"',
+        ),
+        (b"[sandbox]\ndisk = '0'", 'sandbox: disk must be between "64m" and "1024g"'),
+        (b"[sandbox]\nfile_size = '2000g'", 'sandbox: file_size must be between "64m" and "1024g"'),
+        (b"[sandbox]\ntmp = '1k'", 'sandbox: tmp must be between "1m" and "1024g"'),
         (b"[sandbox]\ncpus = 0", "sandbox: cpus must be between 0.1 and 1024"),
         (b"[sandbox]\npids = 1", "sandbox: pids must be between 16 and 4194304"),
+        (
+            b"[network]\nallow = ['https://a.b']",
+            "network: 'https://a.b' is neither a host such as example.org or example.org:8443 nor"
+            " one of the bundles pypi, npm, debian, crates, go, rubygems, maven, github",
+        ),
+        (
+            b"[network.indexes.a]\nurl = 'ftp://b'",
+            "network: the index a needs a url that begins with https://",
+        ),
         (b"[guardrails]\nmax_files = 0", "guardrails: max_files must be at least 1"),
         (b"[guardrails]\nprotected = ['/']", "guardrails: a glob must not be empty"),
         (
@@ -129,9 +182,10 @@ def test_the_file_fills_what_flags_leave_open():
         runtime="runsc",
         setup=("pip install -e .",),
         setup_network=True,
+        network=Network(("pypi", "api.example.org:8443"), ("npm",), CORP),
         checks=("pytest -q", "ruff check ."),
         limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
-        box=BoxLimits(memory=8 << 30, cpus=4, pids=2048),
+        box=BOX,
     )
 
 
@@ -142,6 +196,8 @@ def test_flags_win_over_the_file():
         runtime="kata",
         setup=("true",),
         setup_network=False,
+        allow=("npm",),
+        private_hosts=("Nexus.Example.org",),
         checks=("make test",),
         turns=3,
         cost=0.5,
@@ -155,9 +211,10 @@ def test_flags_win_over_the_file():
         image="other",
         runtime="kata",
         setup=("true",),
+        network=Network(("npm",), (), CORP, ("nexus.example.org",)),
         checks=("make test",),
         limits=Limits(turns=3, cost=0.5, seconds=60, input_tokens=9),
-        box=BoxLimits(memory=8 << 30, cpus=4, pids=2048),
+        box=BOX,
     )
 
 
@@ -250,3 +307,14 @@ def test_set_up_inputs_are_globs():
     assert settings.task(".", "x", read).task.setup_inputs == ("*.list",)
     with pytest.raises(SettingsError, match="a glob must not be empty"):
         settings.read(b'setup_inputs = [""]')
+
+
+def test_setup_with_network_reaches_every_bundle_where_nothing_is_said():
+    planned = settings.task("repo", "mend it", Settings(), Flags(setup_network=True))
+    assert planned.task.network == Network(setup=tuple(BUNDLES))
+
+
+@pytest.mark.parametrize("flags", [Flags(allow=("a b",)), Flags(private_hosts=("10.0.0.0/8",))])
+def test_a_flag_that_is_no_host_is_refused(flags):
+    with pytest.raises(UsageError, match="host"):
+        settings.task("repo", "mend it", Settings(), flags)

@@ -106,12 +106,12 @@ def test_a_failing_setup_names_its_command_and_leaves_nothing(engine, ready):
     assert preparing(engine) == []
 
 
-@pytest.mark.parametrize("network", [False, True])
-def test_a_failing_setup_without_network_is_told_so(ready, network):
+@pytest.mark.parametrize("reach", ["", "pypi"])
+def test_a_failing_setup_without_network_is_told_so(ready, reach):
     with pytest.raises(SetupError) as failed:
-        ready(setup=("exit 7",), network=network)
+        ready(setup=("exit 7",), reach=reach)
     advice = "Set-up had no network: did you mean --setup-network?"
-    assert (advice in str(failed.value)) is not network
+    assert (advice in str(failed.value)) is not bool(reach)
 
 
 def test_a_setup_that_takes_too_long_ends(ready):
@@ -138,11 +138,14 @@ def test_whatever_setup_did_work_begins_at_the_base(engine, ready, recorded, tmp
     assert (taken.left_out, taken.ignored) == ((), ())
 
 
-@pytest.mark.parametrize(("network", "interfaces"), [(False, "lo"), (True, "eth0 lo")])
-def test_setup_reaches_the_network_only_when_asked(ready, network, interfaces):
+def test_setup_has_no_network_of_its_own(ready):
     heard = []
-    ready(setup=("ls /sys/class/net",), network=network, on_line=heard.append)
-    assert " ".join(line.text for line in heard) == interfaces
+    ready(setup=("ls /sys/class/net",), on_line=heard.append)
+    assert [line.text for line in heard] == ["lo"]
+
+
+def test_what_setup_could_reach_makes_another_image(ready):
+    assert ready(setup=("true",)).image != ready(setup=("true",), reach="pypi").image
 
 
 def test_no_run_is_named_on_the_image(engine, prepared):

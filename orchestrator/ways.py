@@ -1,0 +1,47 @@
+"""The ways out of a run's sandboxes: to the hosts that its task names, and nowhere else."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from orchestrator.attempt import Attempt
+from orchestrator.events import EgressRefused, Stage
+from orchestrator.task import Task
+from sandbox.gateway.index import Index
+from sandbox.gateway.network import Network, Way, open_way
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What set-up may reach, and what work and proof may."""
+
+    setup: Way
+    reach: str
+    """All that set-up may reach, in words: another text makes another image."""
+    work: Way
+
+
+@contextmanager
+def open_ways(attempt: Attempt, task: Task, credentials: Mapping[str, str]) -> Iterator[Ways]:
+    """Serve both until the end of the block, then tell what was refused at work.
+
+    `credentials` are those of the private indexes, by their names.
+    """
+    asked, named = task.network, task.network.indexes
+    indexes = tuple(Index(name, url, credentials.get(name, "")) for name, url in named.items())
+    setup = Network(asked.setup, indexes, asked.private_hosts, "[network] setup")
+    setup = setup if task.setup and task.setup_network else Network()
+    work = Network(asked.allow, indexes, asked.private_hosts)
+    with open_way(setup) as first, open_way(work) as second:
+        try:
+            yield Ways(first, setup.identity, second)
+        finally:
+            tell_refused(attempt, second, "work")
+
+
+def tell_refused(attempt: Attempt, way: Way, stage: Stage) -> None:
+    """Tell each host once that was asked for in vain."""
+    for each in way.refused():
+        attempt.tell(
+            EgressRefused(host=each.host, count=each.count, remedy=each.remedy, stage=stage)
+        )

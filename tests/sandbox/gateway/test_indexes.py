@@ -1,0 +1,164 @@
+"""Private package indexes: what goes out, what comes back, and where links lead then."""
+
+import base64
+import json
+
+import pytest
+
+from sandbox.gateway.index import Index
+from sandbox.gateway.indexes import Indexes
+from tests.sandbox.gateway.world import dialer, served
+
+CREDENTIAL = "reader:swordfish-123"
+BASIC = base64.b64encode(CREDENTIAL.encode()).decode()
+
+
+@pytest.fixture
+def world():
+    with served() as server:
+        yield server
+
+
+@pytest.fixture
+def ask(open_client, world):
+    """Ask for something of the index `corp`; head and body of the answer."""
+
+    def ask(target, method="GET", more="", credential=CREDENTIAL, names=None):
+        url = f"http://world.example:{world.server_port}/repo/simple"
+        door = Indexes([Index("corp", url, credential)], dialer(**(names or {})))
+        head = f"{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:13128\r\nConnection: close\r\n"
+        answer = open_client(door).ask(f"{head}{more}\r\n".encode())
+        head, _, body = answer.decode().partition("\r\n\r\n")
+        return head, body
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("credential", "sent"),
+    [
+        (CREDENTIAL, f"authorization: Basic {BASIC}\n"),
+        ("tok-1", "authorization: Bearer tok-1\n"),
+        ("", ""),
+    ],
+)
+def test_the_credential_is_added_outside(ask, world, credential, sent):
+    more = "Authorization: Basic mine\r\nCookie: a=b\r\nAccept-Encoding: gzip\r\nAccept: x/y\r\n"
+    head, _ = ask("/indexes/corp/six/?a=1", more=more, credential=credential)
+    assert head.startswith("HTTP/1.1 200")
+    host = f"world.example:{world.server_port}"
+    assert world.seen == [
+        f"GET /repo/simple/six/?a=1\nhost: {host}\naccept-encoding: identity\n"
+        f"accept: x/y\n{sent}connection: close\n\n\n"
+    ]
+
+
+def test_n07_an_index_that_echoes_the_credential_tells_nothing(ask, world):
+    world.more = [("x-echo", BASIC), ("set-cookie", "session=1")]
+    head, body = ask("/indexes/corp/")
+    assert "[redacted]" in head
+    assert "authorization: Basic [redacted]" in body
+    assert not any(secret in head + body for secret in (BASIC, CREDENTIAL, "swordfish", "session"))
+
+
+LINKS = [
+    ("six-1.whl#sha256=ab", "/indexes/corp/six/six-1.whl#sha256=ab"),
+    ("../other/x.whl", "/indexes/corp/other/x.whl"),
+    ("../../packages/x.whl?a=1", "/origins/corp/repo/packages/x.whl?a=1"),
+    ("/files/x.whl", "/origins/corp/files/x.whl"),
+    ("http://world.example:{port}/files/x.whl", "/origins/corp/files/x.whl"),
+    ("http://WORLD.example:{port}/repo/simple/y", "/indexes/corp/y"),
+]
+
+
+@pytest.mark.parametrize(("link", "inside"), LINKS)
+def test_links_lead_through_the_gateway_again(ask, world, link, inside):
+    link = link.format(port=world.server_port)
+    html = f'<a data-x="1" href="{link}">six</a>'.encode()
+    world.pages = {"/repo/simple/six/": ("text/html; charset=utf-8", 200, html)}
+    whole = f"http://127.0.0.1:13128{inside}"
+    assert ask("/indexes/corp/six/")[1] == f'<a data-x="1" href="{whole}">six</a>'
+
+
+@pytest.mark.parametrize(("link", "inside"), LINKS[3:])
+def test_links_in_json_do_so_too(ask, world, link, inside):
+    link = link.format(port=world.server_port)
+    listed = json.dumps({"files": [{"url": link, "n": 1}]}).encode()
+    world.pages = {"/repo/simple/json": ("application/vnd.pypi.simple.v1+json", 200, listed)}
+    turned = {"files": [{"url": f"http://127.0.0.1:13128{inside}", "n": 1}]}
+    assert json.loads(ask("/indexes/corp/json")[1]) == turned
+
+
+@pytest.mark.parametrize("link", ["https://files.example/x.whl", "http://world.example:1/x.whl"])
+def test_links_to_other_hosts_stay(ask, world, link):
+    world.pages = {"/repo/simple/": ("text/html", 200, f"<a href='{link}'>x</a>".encode())}
+    assert ask("/indexes/corp/")[1] == f'<a href="{link}">x</a>'
+
+
+def test_npms_tarballs_lead_through_the_gateway(ask, world):
+    url = f"http://world.example:{world.server_port}/repo/simple/a/-/a-1.tgz"
+    page = {"versions": {"1": {"dist": {"tarball": url, "shasum": "s"}}}}
+    world.pages = {"/repo/simple/a": ("application/json", 200, json.dumps(page).encode())}
+    page["versions"]["1"]["dist"]["tarball"] = "http://127.0.0.1:13128/indexes/corp/a/-/a-1.tgz"
+    assert json.loads(ask("/indexes/corp/a")[1]) == page
+
+
+def test_a_redirect_leads_through_the_gateway(ask, world):
+    world.pages = {"/repo/simple/x": ("text/plain", 302, b"")}
+    world.more = [("location", "/files/x")]
+    assert "location: http://127.0.0.1:13128/origins/corp/files/x" in ask("/indexes/corp/x")[0]
+
+
+def test_the_root_of_the_host_is_reached_for_files_beside_the_index(ask, world):
+    assert ask("/origins/corp/files/x.whl")[0].startswith("HTTP/1.1 200")
+    assert world.seen[0].startswith("GET /files/x.whl\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "method", "status"),
+    [
+        ("/indexes/other/six/", "GET", "404"),
+        ("/indexes/", "GET", "404"),
+        ("/indexes/corp/six/", "POST", "405"),
+        ("/indexes/corp/six/", "DELETE", "405"),
+        ("/indexes/corp/../../admin", "GET", "400"),
+        ("/indexes/corp/%2e%2e/admin", "GET", "400"),
+        ("/indexes/corp/a%2f..%2fadmin", "GET", "400"),
+        ("/indexes/corp/a\\..\\admin", "GET", "400"),
+    ],
+)
+def test_nothing_but_reading_below_the_index(ask, world, target, method, status):
+    assert ask(target, method)[0].startswith(f"HTTP/1.1 {status}")
+    assert world.seen == []
+
+
+def test_n06_an_index_that_leads_inwards_is_refused(open_client, world):
+    index = Index("corp", f"https://lan.example:{world.server_port}/", CREDENTIAL)
+    door = Indexes([index], dialer(lan_example=["127.0.0.1"]))
+    answer = open_client(door).ask(b"GET /indexes/corp/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert b"403 Forbidden" in answer
+    assert b"--allow-private lan.example" in answer
+
+
+def test_plain_http_is_for_opened_hosts_alone(open_client, world):
+    index = Index("corp", "http://far.example/", CREDENTIAL)
+    door = Indexes([index], dialer(far_example=["192.0.2.1"]))
+    answer = open_client(door).ask(b"GET /indexes/corp/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert b"is not https" in answer
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("Corp", "https://host"),
+        ("a/b", "https://host"),
+        ("a", "ftp://host"),
+        ("a", "https://"),
+        ("a", "https://u:p@host/"),
+        ("a", "https://host/?token=1"),
+        ("a", "simple"),
+    ],
+)
+def test_what_is_no_index_is_refused(name, url):
+    with pytest.raises(ValueError, match=r"name of an index|the index|the url of the index"):
+        Index(name, url)
