@@ -6,6 +6,7 @@ import threading
 from contextlib import ExitStack
 
 import pytest
+from docker.errors import NotFound
 
 from sandbox import Limits, open_box
 from sandbox.errors import SandboxError, SandboxLostError
@@ -85,6 +86,17 @@ def relay_of(engine, box):
 def test_a_program_in_the_box_reaches_the_host(beside):
     program = 's = connected(); s.sendall(b"hello"); print(s.recv(5))'
     assert python(beside, program) == "b'hello'"
+
+
+def test_a_box_that_was_opened_again_has_a_new_relay(engine, make_beside):
+    box = make_beside()
+    old = relay_of(engine, box)
+    engine.client.api.kill(box.id)
+    box.reopen()
+    assert python(box, 's = connected(); s.sendall(b"hello"); print(s.recv(5))') == "b'hello'"
+    assert relay_of(engine, box) != old
+    with pytest.raises(NotFound):
+        engine.client.api.inspect_container(old)
 
 
 def test_commands_see_the_variables(beside):
