@@ -54,7 +54,9 @@ class Changes:
 
     def _admit(self, tree: str, pack: Path, note: Note) -> Changed:
         change = self.quarantine.admit(tree, pack, parent=self.tip, note=note)
-        findings = gravest(change.findings) or self.judge(self.tip, change.commit)
+        findings = gravest(change.findings)
+        if change.difference and not findings:
+            findings = gravest(judge(change.difference, self.policy))
         self.tainted = self.tainted or worst(findings) is Verdict.BLOCK
         self.tip, self.tree = change.commit, change.tree
         self.count += 1

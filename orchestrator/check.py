@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from orchestrator.events import CheckFinished, Output, Stage, StageStarted
+from orchestrator.tools.command import limit_reached
 from sandbox.box import Box
 from sandbox.stream import Line
 
@@ -37,4 +38,5 @@ def check(
                 status=item.status,
                 seconds=item.seconds,
                 tail="\n".join(tail),
+                limit=limit_reached(item, box.limits),
             )

@@ -16,7 +16,7 @@ from orchestrator.events import (
     WorkerFinished,
 )
 from orchestrator.task import Task
-from orchestrator.tools.command import status_line
+from orchestrator.tools.command import limit_reached, status_line
 from orchestrator.tools.excerpt import Excerpt
 from orchestrator.tools.tool import OUTPUT_LIMIT
 from orchestrator.worker import reopened
@@ -56,7 +56,7 @@ class Command:
                     yield FilesTouched(step=1, tool=_TOOL, call=_TOOL)
                 if box.openings == opened:
                     break
-        yield _ended(task.command[0], ended)
+        yield _ended(task.command[0], ended, limit_reached(ended, box.limits))
 
     def _run(
         self, task: Task, box: Box, keep: BinaryIO, seconds: float
@@ -65,29 +65,33 @@ class Command:
         stream = box.stream(task.command, seconds=max(1.0, seconds), keep=keep)
         for item in stream:
             if isinstance(item, Exit):
-                yield _finished(item, excerpt.text("command.txt"))
+                result = f"{excerpt.text('command.txt')}{status_line(item, box.limits)}"
+                yield _finished(item, result)
                 return item
             excerpt.add(item.text + "\n")
             yield Output(stream=item.stream, text=item.text)
         raise AssertionError("a stream's last item is its Exit")
 
 
-def _finished(ended: Exit, printed: str) -> ToolFinished:
+def _finished(ended: Exit, result: str) -> ToolFinished:
     return ToolFinished(
         step=1,
         call=_TOOL,
         tool=_TOOL,
-        result=f"{printed}{status_line(ended)}",
+        result=result,
         error=not ended.ok,
         seconds=ended.seconds,
     )
 
 
-def _ended(program: str, ended: Exit) -> WorkerFinished:
+def _ended(program: str, ended: Exit, limit: str) -> WorkerFinished:
     if ended.timed_out:
         return WorkerFinished(reason="time", message=f"{program} ran out of time")
     if ended.ok:
         return WorkerFinished(reason="complete", message=f"{program} ended with exit status 0")
+    if limit:
+        message = f"{program} was ended: {limit}; what it changed is recorded"
+        return WorkerFinished(reason="failed", message=message)
     return WorkerFinished(reason="failed", message=_failure(program, ended.status))
 
 

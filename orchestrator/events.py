@@ -184,6 +184,13 @@ class CheckFinished(Event, frozen=True):
     seconds: float
     tail: str = ""
     """The last lines of its output."""
+    limit: str = ""
+    """The limit of the sandbox that ended it, in words."""
+
+    @property
+    def ending(self) -> str:
+        """Its status, and the limit that explains it."""
+        return f"{self.status}: {self.limit}" if self.limit else str(self.status)
 
 
 class EgressRefused(Event, frozen=True):

@@ -4,6 +4,7 @@ Every command gets an environment and settings of its own, so that nothing the u
 repository configured can start another program, reach the network or ask a question.
 """
 
+import errno
 import functools
 import os
 import re
@@ -86,6 +87,12 @@ _SETTINGS = (
     "safe.bareRepository=explicit",  # only the git directory named here, never a found one
 )
 
+_FULL = {
+    "No space left on device": errno.ENOSPC,
+    "Disk quota exceeded": errno.EDQUOT,
+}
+"""What the system says of it, at the end of git's last word, which repeats nothing it has read."""
+
 _CONFINED = 'ulimit -f "$1"; ulimit -t "$2"; ulimit -v "$3" 2>/dev/null; shift 3; exec "$@"'
 """Limits without `preexec_fn`, which can deadlock beside threads. A limit that cannot be set is one
 that is already lower, or (`-v` on macOS) one that the system does not have."""
@@ -124,7 +131,10 @@ class Git:
         seconds: float = 60.0,
         limit: int = LIMIT,
     ) -> bytes:
-        """What the command printed. Raises GitError when it fails, is late or prints too much."""
+        """What the command printed. Raises GitError when it fails, is late or prints too much.
+
+        On a full disk it is the OSError of the system.
+        """
         return b"".join(self.stream(*args, stdin=stdin, seconds=seconds, limit=limit))
 
     def text(self, *args: str, stdin: bytes = b"") -> str:
@@ -155,7 +165,14 @@ class Git:
         with self._started(args, stdin) as process:
             yield from _output(process, args, time.monotonic() + seconds, limit, errors)
             if process.wait() != 0:
+                self._require_room(errors)
                 raise GitError(f"git {_verb(args)} failed: {last_words(errors)}")
+
+    def _require_room(self, errors: bytes | bytearray) -> None:
+        """Raise the system's own error when git complained of a full disk: nothing was refused."""
+        for word, number in _FULL.items():
+            if last_words(errors).endswith(f": {word}"):
+                raise OSError(number, word, str(self.directory))
 
     def index_pack(self, pack: Path, *options: str, seconds: float = 60.0) -> None:
         """Take in the objects of a pack, possibly a thin one, after checking every one of them."""

@@ -58,7 +58,7 @@ def inputs(
     named = {os.fsencode(path) for command in setup for path in _named(command)}
     found = {}
     links = []
-    for path, mode, name in _files(repository, base):
+    for path, mode, name in files(repository, base.tree):
         if mode == "160000":
             links.append((path, name))
         elif path in named or known.fit(path):
@@ -71,9 +71,9 @@ def inputs(
     return Inputs(paths, hashlib.sha256(repr(parts).encode()).hexdigest())
 
 
-def _files(repository: Repository, base: Base) -> Iterator[tuple[bytes, str, str]]:
-    """Path, mode and object id of everything in the base."""
-    wanted = ("ls-tree", "-r", "-z", "--full-tree", base.tree)
+def files(repository: Repository, tree: str) -> Iterator[tuple[bytes, str, str]]:
+    """Path, mode and object id of everything in a tree."""
+    wanted = ("ls-tree", "-r", "-z", "--full-tree", tree)
     for row in repository.git.run(*wanted, limit=_LISTED_BYTES).split(b"\0")[:-1]:
         facts, _, path = row.partition(b"\t")
         mode, _, name = facts.decode("ascii").split()

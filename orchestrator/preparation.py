@@ -1,5 +1,6 @@
 """Making the image ready that a run starts from, and keeping what set-up printed."""
 
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from orchestrator.events import Output, Prepared, SetupFailed, StageStarted
 from orchestrator.history import history
 from orchestrator.inputs import inputs
 from orchestrator.repository import Base, Repository
+from orchestrator.submodules import submodules
 from orchestrator.task import Task
 from orchestrator.ways import Ways, tell_refused
 from sandbox import Engine, Line, Source, prepare
@@ -31,6 +33,7 @@ def source(task: Task, repository: Repository, base: Base, pack: Path) -> Source
         lineage=str(repository.place.common_dir),
         inputs=inputs(repository, base, task.setup, task.setup_inputs).digest,
         history=history(repository, base, pack, task.history),
+        submodules=tuple(submodules(repository, base, pack.parent)),
     )
 
 
@@ -54,6 +57,7 @@ def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source, w
             neighbours=ways.setup.neighbours,
             reach=ways.reach,
             on_line=show,
+            owner=owner(attempt.held.folder.home),
         )
     attempt.tell(
         Prepared(
@@ -66,6 +70,17 @@ def prepare_image(attempt: Attempt, engine: Engine, task: Task, given: Source, w
         )
     )
     return prepared.image
+
+
+def owner(home: Path) -> str:
+    """How the images of a home are marked."""
+    return f"{platform.node()}:{home.absolute()}"
+
+
+def abandoned(owner: str) -> bool:
+    """Whether the home of an image is gone; of another machine's nobody here can tell."""
+    machine, _, home = owner.partition(":")
+    return machine == platform.node() and not Path(home).is_dir()
 
 
 @dataclass(slots=True)

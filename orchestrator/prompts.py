@@ -71,4 +71,4 @@ def refusal(failed: Sequence[CheckFinished]) -> str:
 
 def _report(check: CheckFinished) -> str:
     quoted = "\n".join(f"| {line}" for line in check.tail.splitlines())
-    return f"`{check.command}` ended with exit status {check.status}:\n{quoted}"
+    return f"`{check.command}` ended with exit status {check.ending}:\n{quoted}"

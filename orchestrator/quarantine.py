@@ -7,8 +7,8 @@ dates, messages or history is never looked at.
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -44,6 +44,8 @@ _BASE = "refs/run/base"
 _SECONDS = 60.0
 _PACKS = 32
 """Packs that git may have to look into one by one; each costs it about 0.1 ms a command."""
+SMALL = 8 << 20
+"""Bytes of blobs that are read at once."""
 _TREE_ID = re.compile(r"[0-9a-f]{40}")
 
 
@@ -83,6 +85,8 @@ class Change:
     """Lines; 0 when a finding forbids to read the contents."""
     removed: int
     findings: tuple[Finding, ...] = ()
+    difference: Difference | None = field(default=None, compare=False, repr=False)
+    """From its parent, for whoever judges it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,8 @@ class Stored:
 
     git: Git
     sizes: Mapping[str, int]
+    small: dict[str, bytes] = field(default_factory=dict, compare=False)
+    """Those that were read at once: a program for each would be most of the time."""
 
     def size(self, blob: str) -> int:
         """Bytes of the blob, without reading it."""
@@ -99,6 +105,25 @@ class Stored:
 
     def read(self, blob: str) -> bytes:
         """The blob's bytes; only the first 16 MiB of a larger one."""
+        if blob in self.sizes and not self.small:
+            self.small.update(self._read_small())
+        known = self.small.get(blob)
+        return self._read(blob) if known is None else known
+
+    def _read_small(self) -> dict[str, bytes]:
+        """As many blobs as fit into `SMALL` bytes, the smallest first."""
+        room = SMALL
+        asked = []
+        for name, size in sorted(self.sizes.items(), key=lambda known: known[1]):
+            room -= size
+            if room < 0:
+                break
+            asked.append(name)
+        order = "\n".join(asked).encode()
+        answer = self.git.run("cat-file", "--batch", stdin=order, limit=2 * SMALL)
+        return dict(zip(asked, _contents(answer, len(asked)), strict=True))
+
+    def _read(self, blob: str) -> bytes:
         pieces = []
         left = MAX_BLOB
         output = self.git.stream("cat-file", "blob", blob, limit=2 * MAX_BLOB)
@@ -148,7 +173,8 @@ class Quarantine:
 
         Findings do not stop a change from being recorded; they stop it from being published.
         Raises QuarantineError, and records nothing, when the pack is malformed, too large,
-        incomplete or takes too long, or when `parent` is no longer the last change.
+        incomplete or takes too long, or when `parent` is no longer the last change; OSError on a
+        full disk.
         """
         try:
             self._take_in(tree_id, pack, parent)
@@ -167,6 +193,7 @@ class Quarantine:
             added=sum(count.added for count in counts),
             removed=sum(count.removed for count in counts),
             findings=findings,
+            difference=difference,
         )
 
     def _take_in(self, tree_id: str, pack: Path, parent: str) -> None:
@@ -174,7 +201,12 @@ class Quarantine:
             raise QuarantineError("the sandbox answered with something that is not a tree id.")
         if pack.stat().st_size > MAX_PACK:
             raise QuarantineError(f"the pack is larger than {MAX_PACK:,} bytes.")
-        self.git.index_pack(pack, _CHECKS, f"--max-input-size={MAX_PACK}", seconds=_SECONDS)
+        try:
+            self.git.index_pack(pack, _CHECKS, f"--max-input-size={MAX_PACK}", seconds=_SECONDS)
+        except (GitError, OSError):
+            for begun in self.git.directory.glob("objects/pack/tmp_*"):
+                begun.unlink()  # git leaves it; on a full disk, the record needs its room
+            raise
         self._index_packs()
         # Everything the tree needs has arrived or was here before.
         self.git.run("rev-list", "--objects", "--quiet", tree_id, f"^{parent}^{{tree}}")
@@ -250,13 +282,7 @@ class Quarantine:
         if not folders:
             return {}
         answer = self.git.run("cat-file", "--batch", "-z", stdin=asked, limit=HARD_BYTES)
-        found, at = {}, 0
-        for folder in folders:
-            start = answer.index(b"\n", at) + 1
-            end = start + int(answer[at:start].split(b" ")[-1])
-            found[folder] = _names(answer[start:end])
-            at = end + 1
-        return found
+        return dict(zip(folders, map(_names, _contents(answer, len(folders))), strict=True))
 
     def numstat(self, old: str, new: str) -> tuple[Count, ...]:
         """Lines added and removed, for each changed path."""
@@ -269,6 +295,16 @@ class Quarantine:
     def pack(self, tip: str, exclude: str, to: Path) -> Path:
         """Write a thin pack of what `tip` has and `exclude` has not."""
         return self.git.pack(to, tip, exclude)
+
+
+def _contents(answer: bytes, count: int) -> Iterator[bytes]:
+    """The objects that `cat-file --batch` printed, each after a line that ends with its size."""
+    at = 0
+    for _ in range(count):
+        start = answer.index(b"\n", at) + 1
+        end = start + int(answer[at:start].split(b" ")[-1])
+        yield answer[start:end]
+        at = end + 1
 
 
 def one_line(text: str, most: int = 200) -> str:

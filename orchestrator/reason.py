@@ -71,7 +71,7 @@ def _red(end: Ending) -> str:
     )
     if end.facts.proof != "failed" or not failed:
         return end.error or "the checks could not be run in a fresh container"
-    return f"`{failed[0].command}` failed ({failed[0].status}) in a fresh container"
+    return f"`{failed[0].command}` failed ({failed[0].ending}) in a fresh container"
 
 
 def _spent(end: Ending) -> str:

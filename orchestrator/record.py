@@ -145,6 +145,11 @@ class Folder:
     path: Path
 
     @property
+    def home(self) -> Path:
+        """The home folder, with all its runs."""
+        return self.path.parents[1]
+
+    @property
     def record(self) -> Path:
         return self.path / "run.json"
 

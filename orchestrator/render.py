@@ -182,7 +182,7 @@ def _changed(event: Changed, ink: Ink) -> list[str]:
 
 
 def _checked(event: CheckFinished, ink: Ink, streamed: bool) -> list[str]:
-    word = ink.green("passed") if event.passed else ink.red(f"failed ({event.status})")
+    word = ink.green("passed") if event.passed else ink.red(f"failed ({event.ending})")
     where = {"base": " on the base", "proof": " in a fresh container"}.get(event.stage, "")
     shown = [f"check {clean(event.command)} {word}{where}, {event.seconds:.1f} s"]
     if streamed or event.passed or event.stage == "base":

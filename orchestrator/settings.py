@@ -9,8 +9,10 @@ from typing import Literal
 from msgspec import Struct, field
 
 from orchestrator import toml_file
+from orchestrator.beside import Beside, companion
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.task import MAX_TURNS, Limits, Network, Task, WorkerKind
+from sandbox.companion import Companion
 from sandbox.gateway.hosts import BUNDLES, AllowList, host
 from sandbox.gateway.index import Index
 from sandbox.limits import Limits as BoxLimits
@@ -18,7 +20,8 @@ from sandbox.limits import Limits as BoxLimits
 FILE = ".orchestrator.toml"
 
 _LONGEST_RUN = 7 * 86_400.0
-_SMALLEST_MEMORY = 64 << 20
+_SMALLEST = {"memory": "64m", "file_size": "64m", "disk": "64m", "tmp": "1m"}
+_LARGEST = "1024g"
 _AFTER_WORK = 3600.0
 """Seconds a container outlives the work in it, so that the record can still be taken from it."""
 
@@ -57,12 +60,20 @@ class SandboxSettings(Struct, frozen=True):
     memory: str = "4g"
     cpus: float = 2.0
     pids: int = 1024
+    file_size: str = "1g"
+    """Of a single file."""
+    disk: str = "20g"
+    """Of all files that work writes outside of /tmp."""
+    tmp: str = "1g"
+    """Of /tmp; it is in memory and counts against it."""
+    workspace: Literal["disk", "memory"] = "disk"
     runtime: str = ""
     """The OCI runtime, such as `runsc`; empty: the engine's default."""
 
     def __post_init__(self) -> None:
-        if size(self.memory) < _SMALLEST_MEMORY:
-            raise ValueError('memory must be at least "64m"')
+        for name, smallest in _SMALLEST.items():
+            if not size(smallest) <= size(getattr(self, name)) <= size(_LARGEST):
+                raise ValueError(f'{name} must be between "{smallest}" and "{_LARGEST}"')
         if not 0.1 <= self.cpus <= 1024:
             raise ValueError("cpus must be between 0.1 and 1024")
         if not 16 <= self.pids <= 1 << 22:
@@ -106,6 +117,7 @@ class Settings(Struct, frozen=True):
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
     guardrails: Policy = field(default_factory=Policy)
+    services: dict[str, Beside] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for glob in self.setup_inputs:
@@ -154,6 +166,7 @@ def read(data: bytes | None) -> Settings:
     settings = toml_file.load(FILE, data, Settings)
     try:
         _check(settings.limits, settings.model, (*settings.setup, *settings.checks))
+        _services(settings.services)
     except ValueError as error:
         raise SettingsError(f"{FILE}: {error}.") from None
     return settings
@@ -200,6 +213,7 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             checks=checks,
             limits=limits,
             box=_box(settings.sandbox, limits),
+            services=_services(settings.services),
         ),
         warnings=_clamped(asked),
     )
@@ -281,5 +295,17 @@ def _clamped(limits: Limits) -> tuple[str, ...]:
 
 
 def _box(settings: SandboxSettings, limits: Limits) -> BoxLimits:
-    box = BoxLimits(memory=size(settings.memory), cpus=settings.cpus, pids=settings.pids)
-    return replace(box, seconds=max(box.seconds, limits.seconds + _AFTER_WORK))
+    return BoxLimits(
+        memory=size(settings.memory),
+        cpus=settings.cpus,
+        pids=settings.pids,
+        file_size=size(settings.file_size),
+        disk=size(settings.disk),
+        tmp_size=size(settings.tmp),
+        workspace=settings.workspace,
+        seconds=max(BoxLimits().seconds, limits.seconds + _AFTER_WORK),
+    )
+
+
+def _services(tables: dict[str, Beside]) -> tuple[Companion, ...]:
+    return tuple(companion(name, table, size) for name, table in tables.items())

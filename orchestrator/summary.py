@@ -27,7 +27,8 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
         ("branch", _branch(record, changes)),
         ("verdict", _verdict(record, ink)),
         ("spent", _spent(record)),
-        ("recorded", _recorded(record)),
+        ("recorded", f"{record.recorded:,} bytes of model traffic" if record.recorded else ""),
+        ("replayed", _replayed(record)),
         *(("refused", each) for each in refused),
         ("said", cut(" ".join(clean_lines(record.said)), 80) if record.turns else ""),
     ]
@@ -114,13 +115,13 @@ def _spent(record: Record) -> str:
     return ", ".join(spent)
 
 
-def _recorded(record: Record) -> str:
-    """What `run --replay` would play, or has played."""
-    if record.task.replay:
-        return f"replayed from {clean(record.task.replay)}: no model was asked, nothing was paid"
-    if not record.recorded:
+def _replayed(record: Record) -> str:
+    """Which recording stood in for the model, by its run where it is one of ours."""
+    if not record.task.replay:
         return ""
-    return f"{record.recorded / (1 << 20):.1f} MiB of model traffic: run --replay {short(record)}"
+    folder = Path(record.task.replay)
+    name = folder.parent.name if folder.name == "cassette" else str(folder)
+    return f"{clean(name)}: no model was asked, and nothing paid"
 
 
 def _checks(record: Record) -> list[str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from sandbox import container, snapshot, toolbox
-from sandbox.channel import NOTHING, WORKSPACE, Channel, Chunk
+from sandbox import container, disk, snapshot, toolbox, workspace
+from sandbox.channel import NOTHING, WORKSPACE, Channel, Chunk, Output
 from sandbox.engine import Engine
 from sandbox.errors import SandboxLostError
 from sandbox.exec import ExecChannel
@@ -17,6 +17,7 @@ from sandbox.framed import FramedChannel
 from sandbox.hardening import work_flags
 from sandbox.limits import Limits
 from sandbox.lines import lines
+from sandbox.memory import Kills
 from sandbox.neighbour import Neighbour
 from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
@@ -38,6 +39,10 @@ class Opened:
 class Box:
     """One open sandbox. The files of the run are at /workspace; all work is done by uid 10001."""
 
+    id: str
+    channel: FramedChannel
+    files: Files
+
     def __init__(
         self,
         engine: Engine,
@@ -58,6 +63,9 @@ class Box:
 
         Nothing of the old one is kept; `id`, `channel` and `files` are new. Raises as `open_box`.
         """
+        if self.openings:
+            # It raises while the engine is away, and then there is nothing to be forgotten yet.
+            container.remove(self._engine.client.api, self.id)
         self._life.close()
         opened = self._begin()
         self.id = opened.id
@@ -65,6 +73,7 @@ class Box:
         self._life.callback(self.channel.close)
         self._evidence = ExecChannel(self._engine, opened.id)
         self.files = Files(self.channel)
+        self._kills = Kills(self._engine, opened.id)
         self.terminals = Terminals(self._engine, opened.id, opened.environment)
         self._life.callback(self.terminals.leave)
         self.openings += 1
@@ -88,8 +97,10 @@ class Box:
         sandbox is ended at the time limit as well. `keep` gets every byte of both streams
         in the order of arrival, up to `KEPT`; where more came, its last line says so.
         """
-        items = self._by(evidence).start(
-            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
+        items = self._told(
+            self._by(evidence).start(
+                command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
+            )
         )
         with contextlib.closing(items):
             yield from lines(items if keep is None else _kept(items, keep))
@@ -106,8 +117,10 @@ class Box:
         limit: int = 1_000_000,
     ) -> Completed:
         """Run a command as in `stream`; of each stream the first `limit` bytes are returned."""
-        items = self._by(evidence).start(
-            command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
+        items = self._told(
+            self._by(evidence).start(
+                command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
+            )
         )
         with contextlib.closing(items):
             return _completed(items, limit)
@@ -121,6 +134,19 @@ class Box:
     def _seen(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """The variables of one command: what neighbours gave, then its own."""
         return {**self._environment, **env}
+
+    def _told(self, items: Output) -> Output:
+        """The same, the Exit with what only the container as a whole knows."""
+        with contextlib.closing(items):
+            for item in items:
+                if (
+                    isinstance(item, Exit)
+                    and not item.timed_out
+                    and self._kills.behind(item.status)
+                ):
+                    yield replace(item, out_of_memory=True)
+                else:
+                    yield item
 
     def snapshot(self, previous: str, pack: Path, cap: int = snapshot.PACK_CAP) -> Snapshot:
         """Record the files of /workspace, see `snapshot.take`."""
@@ -180,8 +206,12 @@ def _opened(
     labels: Mapping[str, str],
     neighbours: Sequence[Neighbour],
 ) -> Iterator[Opened]:
-    flags = work_flags(image, limits, toolbox=toolbox.volume(engine), labels=labels)
+    volume, quota = toolbox.volume(engine), disk.has_quota(engine)
+    flags = work_flags(image, limits, toolbox=volume, labels=labels, quota=quota)
     with container.running(engine, flags) as identity, contextlib.ExitStack() as beside:
+        beside.enter_context(disk.watched(engine, identity, limits.disk))
+        if limits.workspace == "memory":
+            workspace.fill(engine, identity, image, limits, volume, labels)
         environment: dict[str, str] = {}
         for neighbour in neighbours:
             environment |= beside.enter_context(neighbour.join(engine, identity, labels))

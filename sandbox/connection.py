@@ -31,7 +31,6 @@ from sandbox.frames import (
     OUT,
     PIECE,
     ROOM,
-    START,
     STATUSES,
     STOP,
     WINDOW,
@@ -174,14 +173,16 @@ class Connection:
         """Whether the server says within this time that it is there."""
         return self._ready.wait(seconds) and not self.over
 
-    def begin(self, job: bytes, stdin: bytes | mmap, deadline: float) -> Conversation | None:
-        """Start a command; None when the connection was over before anything was sent."""
+    def begin(
+        self, kind: int, job: bytes, stdin: bytes | mmap, deadline: float
+    ) -> Conversation | None:
+        """START or CALL; None when the connection was over before anything was sent."""
         with self._sending:
             if self.over:
                 return None
             self._numbers += 1
             talk = self._talks[self._numbers] = Conversation(self._numbers, stdin)
-        self._send(frame(START, talk.number, job) + talk.input(), deadline)
+        self._send(frame(kind, talk.number, job) + talk.input(), deadline)
         return talk
 
     def give_room(self, talk: Conversation, size: int, deadline: float) -> None:

@@ -22,6 +22,8 @@ DISK_SIGNAL, HOST_SIGNAL = signal.SIGXFSZ, signal.SIGUSR2
 """What `disk` ends a container with. Its PID 1 is root's, so nobody inside can send it either."""
 SLEPT, KILLED = 0, 128
 """How the sleep of PID 1 ends: by itself, or with this plus the number of a signal."""
+DYING, PAUSE = 0.5, 0.02
+"""Seconds in which the engine learns that a container died, and between two looks."""
 
 LIMITS: Mapping[int, tuple[Limit, str]] = {
     SLEPT: (
@@ -83,6 +85,18 @@ def _named(flags: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _start(api: APIClient, name: str, flags: Mapping[str, Any]) -> str:
+    try:
+        return _started(api, name, flags)
+    except ImageError:
+        # What the engine says of itself does not tell whether it can hold a quota: xfs without
+        # `pquota` refuses here. A refusal for another reason comes again, without it.
+        if "StorageOpt" not in flags["HostConfig"]:
+            raise
+        host = {key: value for key, value in flags["HostConfig"].items() if key != "StorageOpt"}
+        return _started(api, name, {**flags, "HostConfig": host})
+
+
+def _started(api: APIClient, name: str, flags: Mapping[str, Any]) -> str:
     image = flags["Image"]
     try:
         # Not docker-py's own create: that would put the host's proxy settings into the container.
@@ -136,3 +150,14 @@ def lost(api: APIClient, container: str) -> SandboxLostError | None:
         f"The sandbox ended at {facts['FinishedAt']} with exit status {facts['ExitCode']}: start "
         "the run again."
     )
+
+
+def death(api: APIClient, container: str) -> SandboxLostError | None:
+    """As `lost`, for a container in which something broke: asked again, for half a second.
+
+    Processes are gone before the engine knows that their container is.
+    """
+    deadline = time.monotonic() + DYING
+    while not (dead := lost(api, container)) and time.monotonic() < deadline:
+        time.sleep(PAUSE)
+    return dead

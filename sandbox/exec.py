@@ -13,7 +13,7 @@ from requests.exceptions import RequestException
 
 from sandbox.attach import Attached, Frames
 from sandbox.channel import NOTHING, WORKSPACE, Chunk, Output
-from sandbox.container import lost
+from sandbox.container import death
 from sandbox.engine import Engine
 from sandbox.errors import SandboxLostError
 from sandbox.hardening import BUSYBOX, TOOLBOX, USER
@@ -174,8 +174,9 @@ class ExecChannel:
     def _exit(self, running: str, took: float, seconds: float, size: int) -> Exit:
         with losing(self._api, self._container):
             status = self._await(running, DRAIN)
-        if status in (None, KILLED, CANNOT_START):  # 126: "cannot exec in a stopped state"
-            self._require_alive()
+        # 126: "cannot exec in a stopped state"
+        if status in (None, KILLED, CANNOT_START) and (dead := death(self._api, self._container)):
+            raise dead
         if status is None:
             raise SandboxLostError("The engine lost track of a command: start the run again.")
         timed_out = took >= seconds and status in (TIMED_OUT, KILLED)
@@ -210,10 +211,6 @@ class ExecChannel:
         found: dict[str, Any] = self._api.exec_inspect(started)
         return found
 
-    def _require_alive(self) -> None:
-        if error := lost(self._api, self._container):
-            raise error
-
 
 @contextlib.contextmanager
 def losing(api: APIClient, container: str) -> Iterator[None]:
@@ -222,7 +219,7 @@ def losing(api: APIClient, container: str) -> Iterator[None]:
         yield
     except GONE as error:
         refused = f"The sandbox runs, but the engine refused a command: {error}"
-        raise lost(api, container) or SandboxLostError(refused) from error
+        raise death(api, container) or SandboxLostError(refused) from error
 
 
 def refuse(command: Sequence[str], env: Mapping[str, str]) -> bytes:

@@ -23,7 +23,7 @@ from sandbox.exec import (
     losing,
     refuse,
 )
-from sandbox.frames import KILLED, SIGNALLED, STOPPED, TIMED_OUT, WINDOW
+from sandbox.frames import CALL, KILLED, SIGNALLED, START, STOPPED, TIMED_OUT, WINDOW
 from sandbox.hardening import TOOLBOX, USER
 from sandbox.stream import Exit
 
@@ -100,7 +100,8 @@ class FramedChannel:
     def _carried_out(self, job: list[object], stdin: bytes | mmap, seconds: float) -> Output:
         began = time.monotonic()
         deadline = began + seconds + GRACE
-        connection, talk = self._begun(json.dumps(job).encode(), stdin, deadline)
+        kind = CALL if job[1] else START
+        connection, talk = self._begun(kind, json.dumps(job).encode(), stdin, deadline)
         size = 0
         with self._attended(connection, talk):
             for chunk in _output(connection, talk, deadline):
@@ -118,11 +119,11 @@ class FramedChannel:
         yield Exit(status, took, timed_out=how == TIMED_OUT, size=size)
 
     def _begun(
-        self, job: bytes, stdin: bytes | mmap, deadline: float
+        self, kind: int, job: bytes, stdin: bytes | mmap, deadline: float
     ) -> tuple[Connection, Conversation]:
         while True:
             connection = self._connected()
-            if talk := connection.begin(job, stdin, deadline):
+            if talk := connection.begin(kind, job, stdin, deadline):
                 return connection, talk
 
     @contextlib.contextmanager

@@ -1,14 +1,20 @@
 """What a container may do: pure functions from limits to the create request of the Engine API."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sandbox.companion import Companion
 from sandbox.limits import Limits
 
 TOOLBOX = "/opt/orchestrator"
 BUSYBOX = f"{TOOLBOX}/bin/busybox"
 USER = "10001:10001"
 """Who all work runs as, and who owns /workspace and /home/agent."""
+
+SERVICE_PIDS = 512
+SERVICE_CPUS = 2.0
+SERVICE_FILE = 1 << 30
+"""Bytes of one file; PostgreSQL starts another one then."""
 
 ENVIRONMENT = {
     "HOME": "/home/agent",
@@ -31,9 +37,18 @@ def work_flags(
     *,
     toolbox: str,
     labels: Mapping[str, str],
+    quota: bool = False,
 ) -> dict[str, Any]:
-    """The create request of a container for untrusted work: no network and no capability."""
-    return _flags(image, limits, toolbox, labels, capabilities=())
+    """The create request of a container for untrusted work: no network and no capability.
+
+    With `quota`, the engine's storage is asked to hold `limits.disk`.
+    """
+    flags = _flags(image, limits, toolbox, labels, capabilities=())
+    if limits.workspace == "memory":
+        flags["HostConfig"]["Tmpfs"]["/workspace"] = _workspace(limits.memory // 2)
+    if quota:
+        flags["HostConfig"]["StorageOpt"] = {"size": str(limits.disk)}
+    return flags
 
 
 def preparation_flags(
@@ -49,6 +64,50 @@ def preparation_flags(
     """
     capabilities = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID")
     return _flags(image, limits, toolbox, labels, capabilities=capabilities)
+
+
+def service_flags(
+    companion: Companion,
+    image: str,
+    program: Sequence[str],
+    *,
+    toolbox: str,
+    labels: Mapping[str, str],
+    beside: str,
+) -> dict[str, Any]:
+    """The create request of a service that shares a running container's network namespace."""
+    return {
+        "Image": image,
+        "User": companion.user,
+        "Entrypoint": list(program),
+        "Cmd": [],
+        "StopTimeout": 2,
+        "StopSignal": "SIGTERM",
+        "Env": [f"{name}={value}" for name, value in companion.env.items()],
+        "Labels": dict(labels),
+        "Healthcheck": {"Test": ["NONE"]},
+        "HostConfig": {
+            "Init": True,
+            "CapDrop": ["ALL"],
+            "SecurityOpt": ["no-new-privileges"],
+            "NetworkMode": f"container:{beside}",
+            "IpcMode": "private",
+            "PidsLimit": SERVICE_PIDS,
+            "Memory": companion.memory,
+            "MemorySwap": companion.memory,
+            "NanoCpus": int(SERVICE_CPUS * 1e9),
+            "Ulimits": [
+                _ulimit("nofile", 4096),
+                _ulimit("core", 0),
+                _ulimit("fsize", SERVICE_FILE),
+            ],
+            # Not /run: it would hide the folders that images make there for their own users.
+            "Tmpfs": {"/tmp": _tmpfs(companion.memory // 4)},
+            # Its last lines explain a failure, so it has a log, of one small file.
+            "LogConfig": {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "1"}},
+            "Mounts": [_toolbox(toolbox)],
+        },
+    }
 
 
 def _flags(
@@ -104,6 +163,11 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
 def _tmpfs(size: int) -> str:
     # exec: test binaries are built and started in /tmp. nr_inodes: empty files cost memory too.
     return f"rw,nosuid,nodev,exec,size={size},nr_inodes=200k,mode=1777"
+
+
+def _workspace(size: int) -> str:
+    owner = "uid=10001,gid=10001,mode=0755"
+    return f"rw,nosuid,nodev,exec,size={size},nr_inodes=500k,{owner}"
 
 
 def _toolbox(volume: str) -> dict[str, Any]:

@@ -35,7 +35,10 @@ SETUP = "orchestrator/setup"
 TIME_LIMIT = 1800.0
 """Seconds for one set-up command."""
 
-PROGRAMS = ("prepare.py", "repository.py", "authorities.py", "index.py", "survey.py")
+PROGRAMS = (
+    *("prepare.py", "repository.py", "authorities.py", "index.py", "survey.py", "status.py"),
+    "modules.py",
+)
 """They make the layer: another version of them makes another image."""
 AUTHORITIES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Alpine, Arch
@@ -74,13 +77,15 @@ def prepare(
     reach: str = "",
     on_line: Callable[[Line], None] | None = None,
     seconds: float = TIME_LIMIT,
+    owner: str = "",
 ) -> Prepared:
     """The image with the repository at its base commit and `setup` done, built at first use.
 
     Set-up commands run as root in /workspace, each for at most `seconds`. They reach their
     `neighbours` and nothing else; `reach` says what can be reached through those, and decides with
-    all else whether an image is the one that is wanted. Raises ImageError, SetupError,
-    DiskFullError; what was begun is removed then.
+    all else whether an image is the one that is wanted. `owner` is noted on an image that is
+    built, see `stock.stored`. Raises ImageError, SetupError, DiskFullError; what was begun is
+    removed then.
     """
     began = time.monotonic()
     with _disk_full_named():
@@ -92,6 +97,7 @@ def prepare(
             reach,
             _authorities(),
             seconds,
+            owner,
             neighbours=tuple(neighbours),
         )
         made = _made(engine, recipe, on_line or (lambda _: None))
@@ -143,7 +149,8 @@ def _inputs(recipe: Recipe) -> str:
 
 def _surroundings(recipe: Recipe) -> tuple[object, ...]:
     programs = [(INSIDE / name).read_text() for name in PROGRAMS]
-    return (programs, recipe.base, recipe.setup, recipe.reach, recipe.authorities)
+    links = [(link.path, link.commit) for link in recipe.source.submodules]
+    return (programs, recipe.base, recipe.setup, recipe.reach, recipe.authorities, links)
 
 
 def _digest(*parts: object) -> str:
@@ -176,6 +183,12 @@ def _base(engine: Engine, name: str) -> Image:
     return image
 
 
+def available(engine: Engine, name: str) -> Image:
+    """An image by its name, pulled when it is not there. Raises ImageError, DiskFullError."""
+    with _disk_full_named():
+        return _base(engine, name)
+
+
 def _pull(engine: Engine, name: str) -> Image:
     if name.startswith(OURS):
         raise ImageError(
@@ -206,13 +219,27 @@ def _check(engine: Engine, name: str, facts: dict[str, Any]) -> None:
             )
 
 
-def _authorities() -> str:
+@dataclass(frozen=True, slots=True)
+class Authorities:
     """The certificate authorities this host trusts: a company's own are among them."""
+
+    place: str
+    """The file they stand in; empty when there is none."""
+    text: str
+    """PEM; empty when there is none."""
+
+
+def _authorities() -> str:
+    return authorities().text
+
+
+def authorities() -> Authorities:
+    """Find the host's bundle."""
     named = ssl.get_default_verify_paths().cafile
     for place in (named, *AUTHORITIES):
         if place and os.path.isfile(place):
-            return Path(place).read_text(encoding="utf-8", errors="replace")
-    return ""
+            return Authorities(place, Path(place).read_text(encoding="utf-8", errors="replace"))
+    return Authorities("", "")
 
 
 @contextlib.contextmanager

@@ -2,11 +2,10 @@
 
 import contextlib
 import hashlib
-import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
+from sandbox import scratch
 from sandbox.box import Box, open_box
 from sandbox.engine import Engine, connect
 from sandbox.images import BASE_IMAGE, prepare
@@ -57,8 +56,8 @@ def _empty() -> Iterator[Source]:
     tree = _name(b"tree", b"")
     commit = COMMIT % tree.encode()
     objects = ((COMMIT_TYPE, commit), (TREE_TYPE, b""))
-    with tempfile.TemporaryDirectory(prefix="orchestrator-") as folder:
-        pack = Path(folder, "empty.pack")
+    with scratch.folder() as folder:
+        pack = folder / "empty.pack"
         pack.write_bytes(_pack(objects))
         yield Source(_name(b"commit", commit), tree, pack)
 

@@ -3,9 +3,11 @@
 import contextlib
 import json
 import mmap
+import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from docker.api.client import APIClient
 from docker.models.images import Image
@@ -36,7 +38,7 @@ OFFLINE = " Set-up had no network: did you mean --setup-network?"
 """Said of any failure: programs word a missing network each in their own way."""
 TOLD = 1000
 LABEL = "orchestrator.prepared"
-"""What set-up left and what was put back, at most `TOLD` paths of each."""
+"""What is known of the image; of what set-up left and what was put back at most `TOLD` paths."""
 
 BUNDLE = "/var/lib/orchestrator/authorities.crt"
 TRUST = (
@@ -65,6 +67,8 @@ class Recipe:
     """The host's certificates, PEM; may be empty."""
     seconds: float
     """Time limit of one set-up command."""
+    owner: str = ""
+    """Noted on the image; makes no other one."""
     neighbours: tuple[Neighbour, ...] = ()
     """What set-up reaches, beside the container in which it runs."""
 
@@ -102,10 +106,11 @@ def build(engine: Engine, recipe: Recipe, tag: str, on_line: Callable[[Line], No
         preparing.step("begin", stdin=recipe.authorities.encode())
         boundary = preparing.take(source, known=None)
         preparing.step("checkout", source.commit, stdin=boundary)
+        preparing.fill(source)
         for command in recipe.setup:
             _set_up(preparing, command, recipe, on_line)
         told = preparing.step("finish", source.commit, stdin=boundary)
-        raw, labels = _commit(preparing, source, told)
+        raw, labels = _commit(preparing, recipe, told)
     return _settled(engine, recipe, raw, labels, tag)
 
 
@@ -115,16 +120,18 @@ def extend(engine: Engine, recipe: Recipe, over: Layer, tag: str) -> Layer:
     with _container(engine, recipe, over.image) as preparing:
         boundary = preparing.take(source, over.known)
         told = preparing.step("advance", source.commit, stdin=boundary)
-        raw, labels = _commit(preparing, source, told)
+        raw, labels = _commit(preparing, recipe, told, over.image)
     return _settled(engine, recipe, raw, labels, tag)
 
 
 def _commit(
-    preparing: "_Preparing", source: Source, answer: bytes
+    preparing: "_Preparing", recipe: Recipe, answer: bytes, over: str = ""
 ) -> tuple[str, Mapping[str, str]]:
+    source = recipe.source
     told = json.loads(answer)
     facts = {name: told[name][:TOLD] for name in ("left", "restored")}
     facts |= {"commit": source.commit, "end": end_of(source.given.shallow)}
+    facts |= {"owner": recipe.owner, "over": over}
     labels = {LABEL: json.dumps(facts)}
     return preparing.commit(labels), labels
 
@@ -195,11 +202,25 @@ class _Preparing:
 
     def take(self, source: Source, known: Known | None) -> bytes:
         """Bring the base's objects in; where the history in them ends, line by line."""
-        with source.given.objects(known) as given, given.pack.open("rb") as file:
-            # Its pages are read as they are sent: a pack may be larger than the memory.
-            pack = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            self.step("take", "whole" if given.whole else "more", stdin=pack)
+        with source.given.objects(known) as given:
+            self._take(given.pack, "whole" if given.whole else "more")
         return "".join(f"{commit}\n" for commit in source.given.shallow).encode()
+
+    def fill(self, source: Source) -> None:
+        """Bring in the files of submodules."""
+        for link in source.submodules:
+            self._take(link.pack, "more")
+        rows = b"".join(
+            b"%s\0%s\0" % (os.fsencode(link.path), link.commit.encode())
+            for link in source.submodules
+        )
+        if rows:
+            self.step("fill", stdin=rows)
+
+    def _take(self, pack: Path, how: str) -> None:
+        with pack.open("rb") as file:
+            # Its pages are read as they are sent: a pack may be larger than the memory.
+            self.step("take", how, stdin=mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
     def stream(self, command: str, seconds: float) -> Iterator[Line | Exit]:
         """Run a set-up command as root."""
@@ -210,7 +231,8 @@ class _Preparing:
         """Make the container's files an image; its id."""
         # The engine copies labels from the container: emptied, or a sweep would take it for one.
         blank = dict.fromkeys((*self._marks, container.NAME), "")
-        own = {MAKER: Owner.of_this_process().text}
+        # Of an image without a name only; what somebody makes from a named one would inherit it.
+        own = {MAKER: "" if tag else Owner.of_this_process().text}
         env = [f"{name}={value}" for name, value in self._env.items()]
         conf = {"Labels": blank | own | dict(labels), "Env": env}
         repository, _, version = (tag or "").partition(":")

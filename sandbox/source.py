@@ -66,6 +66,17 @@ class Alone:
 
 
 @dataclass(frozen=True, slots=True)
+class Submodule:
+    """The files of a submodule: the base has only the id of its commit."""
+
+    path: str
+    """From the base's root."""
+    commit: str
+    pack: Path
+    """The commit alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """The base: a commit, its tree, and a pack of both."""
 
@@ -78,6 +89,8 @@ class Source:
     """A digest of the files that decide what set-up does; empty: any file may."""
     history: History | None = None
     """Packs the base with its history; without one the sandbox sees the commit alone."""
+    submodules: tuple[Submodule, ...] = ()
+    """Those that are given, each before those in it; any other one is an empty folder."""
 
     @property
     def given(self) -> History:

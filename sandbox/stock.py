@@ -1,13 +1,43 @@
-"""What of ours is on the engine: images, and which prepared ones nobody needs any more."""
+"""Images of ours on the engine: how large, when last used, and which nobody needs any more."""
 
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 
 from docker.errors import APIError, ImageNotFound
+from docker.models.images import Image
 
 from sandbox.engine import Engine
-from sandbox.images import PREPARED
+from sandbox.images import PREPARED, SETUP
 from sandbox.preparation import LABEL
+
+OWN_LAYERS = 2
+"""Of a prepared image, over what it was prepared from: its files, and what git knows of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A prepared image on the engine."""
+
+    id: str
+    names: tuple[str, ...]
+    """Ours; none while it is being prepared, and when that was killed."""
+    size: int
+    """Bytes that it takes beside those of the image it was prepared from."""
+    used: float
+    """When it was last asked for, in Unix seconds."""
+    owner: str
+    """Whom it was prepared for; empty when nobody was named."""
+    over: str = ""
+    """Id of the prepared image whose set-up it stands on."""
+    busy: bool = False
+    """A container uses it, running or not."""
+
+    @property
+    def name(self) -> str:
+        return self.names[0] if self.names else self.id
 
 
 def present(engine: Engine, image: str) -> bool:
@@ -19,25 +49,86 @@ def present(engine: Engine, image: str) -> bool:
     return True
 
 
-def old_images(engine: Engine, before: float) -> tuple[str, ...]:
-    """The prepared images that were made before a Unix time, in seconds.
-
-    By their names; by its id what a preparation left that was killed before it gave a name.
-    """
+def stored(engine: Engine) -> tuple[Stored, ...]:
+    """Every prepared image, the least recently used first."""
     images = engine.client.images
     unborn = images.list(filters={"dangling": True, "label": LABEL})
-    names: list[str] = []
-    for image in (*images.list(PREPARED), *unborn):
-        if datetime.fromisoformat(image.attrs["Created"]).timestamp() < before:
-            ours = [tag for tag in image.tags if tag.startswith(f"{PREPARED}:")]
-            names += ours if image.tags else [str(image.id)]
-    return tuple(sorted(names))
+    found = {image.id: image for image in (*images.list(PREPARED), *images.list(SETUP), *unborn)}
+    busy = _busy(engine)
+    return tuple(
+        sorted((_stored(image, busy) for image in found.values()), key=lambda each: each.used)
+    )
 
 
-def remove(engine: Engine, image: str) -> bool:
-    """Remove an image; False when a container uses it, or somebody removed it before."""
+def _stored(image: Image, busy: frozenset[str]) -> Stored:
+    told = json.loads(image.labels.get(LABEL, "{}"))
+    return Stored(
+        id=str(image.id),
+        names=tuple(sorted(tag for tag in image.tags if _is_ours(tag))),
+        size=sum(layer["Size"] for layer in image.history()[:OWN_LAYERS]),
+        used=_used(image),
+        owner=told.get("owner", ""),
+        over=told.get("over", ""),
+        busy=image.id in busy,
+    )
+
+
+def _is_ours(tag: str) -> bool:
+    return tag.rpartition(":")[0] in (PREPARED, SETUP)
+
+
+def _used(image: Image) -> float:
+    """Its name is given to it again at each use, and the engine notes when."""
+    named = datetime.fromisoformat(
+        image.attrs.get("Metadata", {}).get("LastTagTime") or "0001-01-01"
+    )
+    created = datetime.fromisoformat(image.attrs["Created"])
+    return named.timestamp() if named.year > 1 else created.timestamp()
+
+
+def _busy(engine: Engine) -> frozenset[str]:
+    return frozenset(each["ImageID"] for each in engine.client.api.containers(all=True))
+
+
+def spare(
+    images: tuple[Stored, ...],
+    keep: Callable[[Stored], bool],
+    *,
+    before: float | None = None,
+    space: int | None = None,
+) -> Iterator[Stored]:
+    """Which images may go, the least recently used first, and what stands on one before it.
+
+    Those not used since `before`, in Unix seconds, and as many as it takes for all that are not
+    kept to fit into `space` bytes. Never one that is kept, in use, or under another that stays.
+    """
+    left = {image.id: image for image in images}
+    room = sum(image.size for image in images if not keep(image))
+    while True:
+        below = {image.over for image in left.values()}
+        free = [each for each in left.values() if not (each.busy or keep(each) or each.id in below)]
+        oldest = min(free, key=lambda each: each.used, default=None)
+        if oldest is None:
+            return
+        aged = before is not None and oldest.used < before
+        if not aged and (space is None or room <= space):
+            return
+        del left[oldest.id]
+        room -= oldest.size
+        yield oldest
+
+
+def remove(engine: Engine, image: Stored) -> bool:
+    """Remove an image under all its names; False when it is in use, or was used since it was seen.
+
+    Names that others gave it stay, and what they name.
+    """
     try:
-        engine.client.images.remove(image)
+        now = engine.client.images.get(image.id)
+        if now.id in _busy(engine) or _used(now) != image.used:
+            return False
+        for name in image.names or (image.id,):
+            engine.client.images.remove(name)
     except ImageNotFound:
         return False
     except APIError as error:

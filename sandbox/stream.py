@@ -32,7 +32,7 @@ class Exit:
     size: int = 0
     """Bytes the command printed in all, of which the lines may show fewer."""
     out_of_memory: bool = False
-    """True when the kernel killed a process of the sandbox for memory while this one ran."""
+    """True when a signal ended it and the kernel had killed a process of the sandbox for memory."""
 
     @property
     def ok(self) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from orchestrator.history import history
 from orchestrator.inputs import inputs
 from orchestrator.repository import Repository
+from orchestrator.submodules import submodules
 from sandbox import BASE_IMAGE, Box, Engine, Limits, Prepared, Source, open_box, prepare
 from tests.exchange import commit, git, start
 
@@ -20,6 +21,7 @@ class Project:
     engine: Engine
     folder: Path
     made: list[str] = field(default_factory=list)
+    owner: str = ""
 
     @classmethod
     def create(cls, engine: Engine, folder: Path, files: Mapping[str, bytes]) -> "Project":
@@ -56,11 +58,12 @@ class Project:
             lineage=str(self.user),
             inputs=inputs(repository, at, setup, globs).digest,
             history=history(repository, at, pack, depth),
+            submodules=tuple(submodules(repository, at, pack.parent)),
         )
 
     def prepare(self, *setup: str, image: str = BASE_IMAGE, **options: object) -> Prepared:
         source = self.source(setup, **options)
-        prepared = prepare(self.engine, image, source, setup=setup)
+        prepared = prepare(self.engine, image, source, setup=setup, owner=self.owner)
         self.made.append(prepared.image)
         return prepared
 

@@ -18,10 +18,21 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("orchestrator", "sandbox", "splitters", "containers")
 
 LAYERS = (
-    {"errors", "events", "outcome", "task", "patch", "edit", "pricing", "git", "toml_file"}
+    {
+        "beside",
+        "errors",
+        "events",
+        "outcome",
+        "task",
+        "patch",
+        "edit",
+        "pricing",
+        "git",
+        "toml_file",
+    }
     | {"settings", "record", "evidence", "reason", "screen", "foreign"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
-    | {"history", "inputs"},
+    | {"history", "inputs", "submodules"},
     {"worker", "workers", "agent", "command", "tools", "check"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"},
     {"cli", "render", "summary"},

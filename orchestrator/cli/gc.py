@@ -4,19 +4,21 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 import click
 
-from orchestrator.cli import place, say
-from orchestrator.cli.options import as_json, common
+from orchestrator.cli import place, say, shelf
+from orchestrator.cli.options import Size, as_json, common
+from orchestrator.cli.shelf import Deed
 from orchestrator.errors import RecordError
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Record
 from orchestrator.records import Records
 from sandbox import Engine, connect, scratch, toolbox
 from sandbox.errors import EngineError
-from sandbox.stock import old_images, present, remove
+from sandbox.stock import present, remove, spare, stored
 from sandbox.sweep import orphans, sweep
 
 DAY = 86_400.0
@@ -27,40 +29,52 @@ class Order:
     """What to remove."""
 
     before: float | None
-    """Unix seconds: runs and images older than that go, too."""
+    """Unix seconds: runs older than that, and images not used since, go, too."""
     dry: bool
+    space: int | None = None
+    """Bytes that prepared images may take."""
+    everybodys: bool = False
+    """Images of other homes may go, too."""
 
 
 @click.command("gc")
 @click.option("--max-age", type=click.FloatRange(min=0), metavar="DAYS", help="Old runs go, too.")
+@click.option(
+    "--image-space", type=Size(), metavar="SIZE", help="Images go until the rest fits, like 20g."
+)
+@click.option("--all", "everybodys", is_flag=True, help="Also images of other homes.")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would be done.")
 @as_json
 @common
-def command(max_age: float | None, dry_run: bool, as_json: bool) -> None:
+def command(
+    max_age: float | None, image_space: int | None, everybodys: bool, dry_run: bool, as_json: bool
+) -> None:
     """Remove what dead runs left behind: containers and unfinished records.
 
-    With --max-age also finished runs, prepared images, packs and unused toolboxes older than that.
+    With --max-age also finished runs, packs and unused toolboxes older than that, and prepared
+    images that were not used for so long; with --image-space the least recently used of these.
     Branches that were published stay; what a live run uses stays, too.
     """
-    order = Order(None if max_age is None else time.time() - max_age * DAY, dry_run)
+    before = None if max_age is None else time.time() - max_age * DAY
+    order = Order(before, dry_run, image_space, everybodys)
     records = place.records()
-    done = [*_of_engine(records, order), *_of_home(records, order)]
+    done = [*_of_engine(records, order), *map(Deed.of, _of_home(records, order))]
     if as_json:
-        say.json(
-            [{"action": each.partition(" ")[0], "what": each.partition(" ")[2]} for each in done]
-        )
-    else:
-        say.out(f"would {each}" if dry_run else each for each in done)
-        if not done:
-            say.note("There is nothing to remove.")
+        say.json([deed.as_object() for deed in done])
+        return
+    gone = [deed for deed in done if deed.action != "keep"]
+    shown = done if dry_run else gone
+    say.out(f"would {deed}" if dry_run else str(deed) for deed in shown)
+    if not gone:
+        say.note("There is nothing to remove.")
 
 
-def _of_engine(records: Records, order: Order) -> Iterator[str]:
+def _of_engine(records: Records, order: Order) -> Iterator[Deed]:
     try:
         with closing(connect()) as engine:
             for orphan in orphans(engine) if order.dry else sweep(engine):
-                yield f"remove {orphan.kind} {orphan.name}"
-            yield from _toolboxes(engine, records, order)
+                yield Deed("remove", f"{orphan.kind} {orphan.name}")
+            yield from map(Deed.of, _toolboxes(engine, records, order))
             yield from _images(engine, records, order)
     except EngineError as error:
         say.note(f"note: containers and images are left alone. {error}")
@@ -76,13 +90,19 @@ def _toolboxes(engine: Engine, records: Records, order: Order) -> Iterator[str]:
         yield f"remove toolbox {name}"
 
 
-def _images(engine: Engine, records: Records, order: Order) -> Iterator[str]:
-    """A run that begins has no container yet in the image it is about to use."""
-    if order.before is None or _running(records):
-        return
-    for image in old_images(engine, order.before):
+def _images(engine: Engine, records: Records, order: Order) -> Iterator[Deed]:
+    """A run that has begun, and has no container yet, has used its image since."""
+    began = min((run.created for run in _running(records)), default=inf)
+    keep = shelf.Keep(records.home, order.everybodys, began)
+    found = stored(engine)
+    gone = set()
+    for image in spare(found, keep, before=order.before, space=order.space):
         if order.dry or remove(engine, image):
-            yield f"remove image {image}"
+            gone.add(image.id)
+            yield shelf.deed("remove", image)
+    for image in found:
+        if image.id not in gone and not keep.is_anothers(image):
+            yield shelf.deed("keep", image)
 
 
 def _of_home(records: Records, order: Order) -> Iterator[str]:

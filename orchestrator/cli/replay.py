@@ -53,7 +53,7 @@ def find(named: str, flags: Flags) -> Played:
         folder = Path(named).resolve()
         return Played(folder, Replay(folder))
     record = place.records().find(named)
-    folder = place.records().folder(record.id).cassette
+    folder = Path(record.task.replay or place.records().folder(record.id).cassette)
     return Played(folder, Replay(folder), record)
 
 

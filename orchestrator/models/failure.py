@@ -12,7 +12,6 @@ import httpx2
 from orchestrator.errors import ModelAuthError, ModelError, ModelRefusedError, RateLimitedError
 from orchestrator.foreign import well_formed
 from orchestrator.models.access import Access, address_variable
-from sandbox.gateway.cassette import CassetteError
 
 RETRYABLE = frozenset({408, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may succeed."""
@@ -36,6 +35,10 @@ _STATUS_OF_CODE = {
 
 _UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Codes of status 429 that no waiting cures."""
+
+
+class UnrecordedError(httpx2.TransportError):
+    """A replay has no answer to a request; of a family that the SDKs pass on as a cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def broken(access: Access, how: str) -> ModelError:
 
 def unanswered(access: Access, problem: BaseException) -> ModelError:
     """The error for a request that found no server, or whose connection broke."""
-    if isinstance(problem, CassetteError):
+    if isinstance(problem, UnrecordedError):
         return ModelError(str(problem))
     if not isinstance(problem, httpx2.ConnectError | httpx2.ConnectTimeout):
         return broken(access, str(problem))

@@ -38,8 +38,9 @@ class Recording:
     def end(self) -> str:
         if self.recorder is None or not self.recorder.stopped:
             return ""
+        count = self.recorder.exchanges
         return (
-            f"The recording ended after {self.recorder.exchanges} requests, because"
+            f"The recording ended after {count} request{'' if count == 1 else 's'}, because"
             f" {self.recorder.stopped}: the run cannot be replayed to its end."
         )
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 import httpx2
 
 from orchestrator.models.access import Access
-from sandbox.gateway.cassette import Exchange
+from orchestrator.models.failure import UnrecordedError
+from sandbox.gateway.cassette import CassetteError, Exchange
 from sandbox.gateway.player import Player
 from sandbox.gateway.recorder import Recorder, Taking
 
@@ -44,9 +45,9 @@ class RecordingTransport(httpx2.BaseTransport):
         return self._client.send(request, stream=True, follow_redirects=False)
 
     def _begin(self, recorder: Recorder, request: httpx2.Request) -> Taking:
-        known = (self._access.key, request.url.password)
+        keys = (self._access.key, request.url.password)
         target = _target(request, self._access)
-        return recorder.begin(request.method, target, request.headers, request.read(), known)
+        return recorder.begin(request.method, target, request.headers, request.read(), keys)
 
 
 class ReplayingTransport(httpx2.BaseTransport):
@@ -57,9 +58,12 @@ class ReplayingTransport(httpx2.BaseTransport):
         self._access = access
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Raises CassetteError when no recorded request is like this one."""
+        """Raises UnrecordedError when no recorded request is like this one."""
         target = _target(request, self._access)
-        exchange = self._player.play(request.method, target, request.read())
+        try:
+            exchange = self._player.play(request.method, target, request.read())
+        except CassetteError as miss:
+            raise UnrecordedError(str(miss), request=request) from None
         if not exchange.status:
             raise _problem(exchange, request)
         stream = _Replayed(exchange, request)

@@ -1,16 +1,22 @@
 """The tool that runs a command, and the one that says the work is finished."""
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 
 from orchestrator.tools.excerpt import Excerpt
 from orchestrator.tools.tool import OUTPUT_LIMIT, Context, ToolError
 from sandbox.errors import SandboxLostError
+from sandbox.limits import Limits, shown
 from sandbox.stream import Exit, Line
 
 _LONGEST = 600
+_SHOWN = 20_000
+"""Lines of a command that are shown as they come: `yes` prints ten million in two seconds, which
+nobody reads, and showing them took half a minute."""
 _STATUS = 200
 """Characters kept free for the line that tells how a command ended."""
+_FILE_TOO_LARGE = 128 + signal.SIGXFSZ
 # In one stream the output keeps its order; two are read as they come, another time in another one.
 _ANY_SHELL = """\
 exec 2>&1
@@ -24,27 +30,39 @@ def shell(command: str) -> tuple[str, ...]:
 
 
 def follow(stream: Iterator[Line | Exit], excerpt: Excerpt, show: Callable[[Line], None]) -> Exit:
-    """Watch a command to its end, showing every line and keeping the excerpt."""
-    for item in stream:
+    """Watch a command to its end, showing its first lines and keeping the excerpt."""
+    for number, item in enumerate(stream):
         if isinstance(item, Exit):
             return item
-        show(item)
+        if number < _SHOWN:
+            show(item)
         excerpt.add(item.text + "\n")
     raise SandboxLostError("The sandbox stopped answering; start the run again.")
 
 
-def status_line(ended: Exit) -> str:
+def status_line(ended: Exit, limits: Limits) -> str:
     """How a command ended, as one line for a person."""
     if ended.timed_out:
         return f"[time limit: ended after {ended.seconds:.1f} s, with all it had started]"
-    return f"[exit status {ended.status}, {ended.seconds:.1f} s]"
+    reached = limit_reached(ended, limits)
+    return f"[exit status {ended.status}{reached and f': {reached}'}, {ended.seconds:.1f} s]"
 
 
-def _ending(ended: Exit, limit: float) -> str:
+def limit_reached(ended: Exit, limits: Limits) -> str:
+    """The limit of the sandbox that ended a command, in words; empty when none did."""
+    if ended.out_of_memory:
+        return f"out of memory (limit {shown(limits.memory)})"
+    if ended.status == _FILE_TOO_LARGE:
+        return f"a file became too large (limit {shown(limits.file_size)})"
+    return ""
+
+
+def _ending(ended: Exit, limit: float, limits: Limits) -> str:
     """How a command ended, for a model: the same for the same command, however long it took."""
     if ended.timed_out:
         return f"[time limit: ended after {limit:g} s, with all it had started]"
-    return f"[exit status {ended.status}]"
+    reached = limit_reached(ended, limits)
+    return f"[exit status {ended.status}{reached and f': {reached}'}]"
 
 
 def bash(context: Context, command: str, seconds: int = 120) -> str:
@@ -68,7 +86,7 @@ def bash(context: Context, command: str, seconds: int = 120) -> str:
         ended = follow(lines, excerpt, context.output)
     if not excerpt.cut:
         artifact.unlink()
-    report = f"{excerpt.text(artifact.name)}{_ending(ended, limit)}"
+    report = f"{excerpt.text(artifact.name)}{_ending(ended, limit, context.box.limits)}"
     if not ended.ok:
         raise ToolError(report)
     return report

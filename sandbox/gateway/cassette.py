@@ -9,7 +9,7 @@ that clients act on; what was secret in a request is asterisks wherever it comes
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -82,7 +82,8 @@ def read(folder: Path) -> tuple[Exchange, ...]:
     Raises CassetteError when there is no cassette, and for a file that is damaged.
     """
     label(folder)
-    paths = sorted(folder.glob("[0-9]*.json"))
+    found = (path for path in folder.glob("*.json") if path.stem.isdecimal())
+    paths = sorted(found, key=lambda path: int(path.stem))
     exchanges = []
     for path in paths:
         try:
@@ -107,11 +108,28 @@ def size(folder: Path) -> int:
 
 
 def encode(value: Struct) -> bytes:
-    builtins: Mapping[str, Any] = msgspec.to_builtins(value)
-    try:
-        return json.dumps(builtins, indent=1, ensure_ascii=False).encode() + b"\n"
-    except UnicodeEncodeError:  # half a surrogate pair, which JSON can say and UTF-8 cannot
-        return json.dumps(builtins, indent=1).encode() + b"\n"
+    """A file's content: JSON, a line for each message, each chunk and each other part of a body."""
+    text = "".join(_lines(msgspec.to_builtins(value), 3, "\n")) + "\n"
+    # Half a surrogate pair, which JSON can say and UTF-8 cannot, stays escaped.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _lines(value: Any, levels: int, newline: str) -> Iterator[str]:  # noqa: ANN401
+    """Pieces of a JSON text; so many levels have lines of their own, whatever a body holds.
+
+    Of the last level only lists have: a message, a chunk, a tool is one line.
+    """
+    named = isinstance(value, dict)
+    if not value or levels < 1 + named or not isinstance(value, dict | list | tuple):
+        yield json.dumps(value, ensure_ascii=False)
+        return
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    yield "{" if named else "["
+    for number, (name, item) in enumerate(items):
+        yield ("," if number else "") + newline + " "
+        yield json.dumps(name, ensure_ascii=False) + ": " if named else ""
+        yield from _lines(item, levels - 1, newline + " ")
+    yield newline + ("}" if named else "]")
 
 
 def _decode(path: Path, kind: type[T]) -> T:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.gateway.dialect import Seen, numbers, size
+from sandbox.gateway.dialect import Seen, code, numbers, size
 from sandbox.gateway.responses import problem as problem
 from sandbox.gateway.usage import Usage
 
@@ -19,7 +19,8 @@ def seen(event: dict[str, Any]) -> Seen:
     details = numbers(event, "usage", "prompt_tokens_details")
     choices = event.get("choices")
     written = sum(map(_written, choices)) if isinstance(choices, list) else 0
-    return Seen(written, {**details, **reported}, "prompt_tokens" in reported)
+    last = "prompt_tokens" in reported
+    return Seen(written, {**details, **reported}, last, code(event.get("error")))
 
 
 def _written(choice: object) -> int:

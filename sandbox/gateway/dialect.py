@@ -30,6 +30,8 @@ class Seen:
     """The provider's counts, under its own names; later ones replace earlier ones."""
     last: bool = False
     """Whether the counts are whole with it."""
+    problem: str = ""
+    """The kind or code of an error within a stream."""
 
 
 class Dialect(Protocol):
@@ -70,6 +72,14 @@ def numbers(counts: object, *path: str) -> dict[str, int]:
     return {
         name: value for name, value in counts.items() if type(value) is int and 0 <= value < 1 << 40
     }
+
+
+def code(value: object) -> str:
+    """The code of an error object, or its type; empty for what is none."""
+    if not isinstance(value, dict):
+        return ""
+    named = value.get("code") or value.get("type")
+    return named if isinstance(named, str) else ""
 
 
 def size(value: object) -> int:

@@ -27,6 +27,7 @@ class Gateway:
         self._doors = tuple(doors)
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(self._unseen)
+        self._stopping = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._lock = threading.Lock()
         self._why: str | None = None
@@ -53,18 +54,15 @@ class Gateway:
 
     def close(self) -> None:
         """End all connections, then the doors; nothing is served afterwards."""
-        self._end("The gateway is closed: the run that needs it is over.")
-        self._thread.join(CLOSE_SECONDS * 2)
-
-    def _end(self, why: str) -> None:
         with self._lock:
             if self._why is None:
-                self._why = why
-                self._loop.call_soon_threadsafe(self._loop.stop)
+                self._why = "The gateway is closed: the run that needs it is over."
+                self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join(CLOSE_SECONDS * 2)
 
     def _run(self) -> None:
         try:
-            self._loop.run_forever()
+            self._loop.run_until_complete(self._stopping.wait())
         except BaseException as error:
             self._blame(error)
             with self._lock:

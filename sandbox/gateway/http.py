@@ -65,6 +65,7 @@ class Connection:
         """With `writer`, for whoever called `tunnel`."""
         self.writer = writer
         self._h11 = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_CAP)
+        self._announced = 0
         self._ended = False
 
     @property
@@ -92,17 +93,18 @@ class Connection:
         request = _request(event)
         if request.values("transfer-encoding"):
             raise RefusedError(411, "Transfer-Encoding is refused; send a Content-Length.")
+        self._announced = sum(map(int, request.values("content-length")))
         return request
 
     async def body(self, cap: int) -> bytes:
         """The whole body of the current request; RefusedError (413) when larger than `cap`."""
+        if self._announced > cap:
+            raise RefusedError(413, f"The body is larger than {cap} bytes.")
         if self._h11.they_are_waiting_for_100_continue:
             await self._send(h11.InformationalResponse(status_code=100, headers=[]))
         kept = bytearray()
         while isinstance(event := await self._event(), h11.Data):
             kept += event.data
-            if len(kept) > cap:
-                raise RefusedError(413, f"The body is larger than {cap} bytes.")
         if not isinstance(event, h11.EndOfMessage):
             raise GoneError("the client went away within its body")
         return bytes(kept)

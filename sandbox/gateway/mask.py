@@ -5,31 +5,39 @@ import contextlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import parse_qsl, quote, unquote_to_bytes
+from urllib.parse import parse_qsl, quote, unquote
 
 LEAST = 8
 """Characters of a secret. A shorter word, such as the `none` of servers that want no key, stands
 in honest texts, too."""
 
-HEADERS = re.compile(r"(?i).*(?:auth|key|token|cookie|secret|credential).*")
+_HEADER = re.compile(r"(?i).*(?:auth|key|token|cookie|secret|credential).*")
 """Names of headers whose values nobody else may know."""
 
-PARAMETERS = re.compile(r"(?i).*(?:key|token|secret|password|signature|sig|auth|code).*")
+_PARAMETER = re.compile(r"(?i)(?:.*[_.-])?(?:api|access)?(?:key|token|secret|password|sig|auth)")
 """Names of parameters in a URL whose values nobody else may know."""
 
 
-def secrets(headers: Mapping[str, str], target: str = "", known: Iterable[str] = ()) -> set[bytes]:
-    """What a request carries that must not be written down, in every spelling it may come back in.
-
-    `target` is the path with its query, `known` what is secret wherever it stands.
-    """
-    found = set(known)
-    for name, value in headers.items():
-        if HEADERS.fullmatch(name):
-            found |= _parts(value)
+def secrets(headers: Mapping[str, str], target: str) -> set[str]:
+    """What a request carries that must not be written down; `target` is its path with its query."""
+    found = {
+        part
+        for name, value in headers.items()
+        if _HEADER.fullmatch(name)
+        for part in _parts(value.strip())
+    }
     query = target.partition("?")[2]
-    found |= {value for name, value in parse_qsl(query) if PARAMETERS.fullmatch(name)}
-    return {spelled for word in found if len(word) >= LEAST for spelled in _spellings(word)}
+    return found | {value for name, value in parse_qsl(query) if _PARAMETER.fullmatch(name)}
+
+
+def spellings(words: Iterable[str]) -> set[bytes]:
+    """Each secret as it is, decoded from a URL, and as it stands in JSON, in a URL, in base64."""
+    plain = {each for word in words for each in (word, unquote(word)) if len(word) >= LEAST}
+    in_json = {json.dumps(word)[1:-1] for word in plain}
+    in_urls = {quote(word, safe="") for word in plain}
+    found = plain | in_json | {word.replace("/", "\\/") for word in in_json} | in_urls
+    raw = {word.encode("utf-8", "replace") for word in found}
+    return raw | {base64.b64encode(word).rstrip(b"=") for word in raw}
 
 
 def masked(content: bytes, secret: Iterable[bytes]) -> bytes:
@@ -40,37 +48,28 @@ def masked(content: bytes, secret: Iterable[bytes]) -> bytes:
     return content
 
 
-def masked_target(target: str, secret: Iterable[bytes]) -> str:
-    """A path with its query, without the values of parameters that are secret by their name."""
-    path, mark, query = target.partition("?")
+def masked_text(text: str, secret: Iterable[bytes]) -> str:
+    """The same for a text."""
+    return masked(text.encode("utf-8", "replace"), secret).decode("utf-8", "replace")
+
+
+def masked_url(url: str, secret: Iterable[bytes]) -> str:
+    """A URL or a part of one, without its login and what parameters hold by their names."""
+    front, mark, query = re.sub(r"//[^/?]*@", "//", url).partition("?")
     kept = "&".join(_parameter(pair) for pair in query.split("&"))
-    return masked(f"{path}{mark}{kept}".encode(), secret).decode("utf-8", "replace")
+    return masked_text(f"{front}{mark}{kept}", secret)
 
 
 def _parameter(pair: str) -> str:
     name, equals, value = pair.partition("=")
-    return f"{name}{equals}***" if value and PARAMETERS.fullmatch(name) else pair
+    return f"{name}{equals}***" if value and _PARAMETER.fullmatch(name) else pair
 
 
 def _parts(value: str) -> set[str]:
     """A header's value, the credentials after its scheme, and what Basic ones say in the open."""
-    scheme, _, credentials = value.strip().partition(" ")
-    parts = {value.strip(), credentials.strip()}
+    scheme, _, credentials = value.partition(" ")
+    parts = {value, credentials.strip()}
     if scheme.lower() == "basic":
         with contextlib.suppress(ValueError):
-            parts |= set(base64.b64decode(credentials).decode().split(":", 1))
+            parts.add(base64.b64decode(credentials).decode().partition(":")[2])
     return parts
-
-
-def _spellings(word: str) -> set[bytes]:
-    """The secret as it is, in JSON, in a URL, decoded from one, and in base64."""
-    raw = word.encode("utf-8", "replace")
-    plain = unquote_to_bytes(raw)
-    return {
-        raw,
-        plain,
-        json.dumps(word)[1:-1].encode(),
-        json.dumps(word)[1:-1].replace("/", "\\/").encode(),
-        quote(plain, safe="").encode(),
-        base64.b64encode(plain).rstrip(b"="),
-    }

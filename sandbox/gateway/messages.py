@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.gateway.dialect import Seen, numbers, size
+from sandbox.gateway.dialect import Seen, code, numbers, size
 from sandbox.gateway.usage import Usage
 
 WITHHELD: tuple[str, ...] = ("mcp_servers", "speed", "inference_geo")
@@ -26,6 +26,8 @@ def seen(event: dict[str, Any]) -> Seen:
         case {"type": "message_delta" | "message"}:
             reported = numbers(event, "usage")
             return Seen(reported=reported, last="output_tokens" in reported)
+        case {"type": "error"}:
+            return Seen(problem=code(event.get("error")))
     return Seen()
 
 

@@ -14,6 +14,7 @@ BYTES_A_TOKEN = 4
 """Of English text and code, as the providers' own guides say; only used until they have counted."""
 DOCUMENT_CAP = 32 << 20
 
+LIMITS = ("rate_limit_error", "rate_limit_exceeded", "usage_limit_reached")
 _PACKED = re.compile(rb'"[A-Za-z0-9+/=_:;,-]{4096,}"')
 """Pictures and files in a request, which cost far fewer tokens than they have letters."""
 
@@ -30,6 +31,8 @@ class Meter:
         self._events = content_type.startswith("text/event-stream")
         self._frames = Frames()
         self._document = bytearray()
+        self.limited = False
+        """Whether the stream said in its midst that a rate or usage limit is reached."""
         self.exact = False
         """Whether the provider's own count is whole."""
 
@@ -86,3 +89,4 @@ class Meter:
         self._written += seen.written
         self._reported |= seen.reported
         self.exact = self.exact or seen.last
+        self.limited = self.limited or seen.problem in LIMITS

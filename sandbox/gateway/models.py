@@ -109,8 +109,11 @@ class Models:
         route = choose(self._routes, endpoint, model)
         if spent := self._ledger.spent(before=True):
             raise RefusedError(400, spent)
-        kept = question.withhold(body, endpoint.dialect, route)
-        sent = raw if kept is body else json.dumps(kept).encode()
+        try:
+            kept = question.withhold(body, endpoint.dialect, route)
+            sent = raw if kept is body else json.dumps(kept).encode()
+        except RecursionError:
+            raise RefusedError(400, "The body is nested too deeply.") from None
         url = route.base_url.rstrip("/") + endpoint.suffix + query(request)
         return Question(route, request.path, url, passed_on(request), sent, model)
 

@@ -8,18 +8,20 @@ from pathlib import Path
 from threading import Lock
 
 import msgspec
-from msgspec import Struct
 
 from sandbox.gateway import mask
 from sandbox.gateway.canonical import parsed
 from sandbox.gateway.cassette import Chunk, End, Exchange, Label, encode
 
 LIMIT = 64 << 20
-"""Bytes of requests and answers in one cassette. A request repeats the whole conversation, so that
-a long run of many turns has some ten MiB."""
+"""Bytes of one cassette. A request repeats the whole conversation, so that a long run of many
+turns has some ten MiB."""
+TOO_LARGE = "the run's model traffic is larger than a recording may be"
 
 KEPT = {"content-type", "location", "retry-after", "retry-after-ms", "x-should-retry"}
 """Headers of a response that a client acts on."""
+_CHUNK = 40
+"""Bytes that a chunk takes beside its content."""
 KEPT_FAMILIES = ("anthropic-ratelimit-", "x-ratelimit-")
 
 
@@ -36,7 +38,9 @@ class Recorder:
         self.exchanges = 0
         """How many were written."""
         self._folder = folder
+        self._limit = limit
         self._room = limit
+        self._written = 0
         self._begun = 0
         self._lock = Lock()
         self._label = Label(model=model)
@@ -47,16 +51,24 @@ class Recorder:
         target: str,
         headers: Mapping[str, str],
         body: bytes,
-        known: Iterable[str] = (),
+        keys: Iterable[str] = (),
+        tokens: Iterable[str] = (),
     ) -> "Taking":
-        """Take down a request that is being made; `known` is what else is secret about it."""
+        """Take down a request that is being made.
+
+        `keys` and `tokens` are secret beside what headers and parameters hold by their names. A
+        token may stand in the body: it is worth nothing after the run. A key there ends the
+        recording: the answer may spell it in pieces, which nobody would find.
+        """
         with self._lock:
             self._begun += 1
             number = self._begun
-        if number == 1:
-            self._open()
-        secret = mask.secrets(headers, target, known)
-        return Taking(self, number, method, mask.masked_target(target, secret), body, secret)
+            if number == 1:
+                self._open()
+        if mask.masked(body, mask.spellings(keys)) != body:
+            self.stop("a request held the key itself")
+        secret = mask.spellings({*mask.secrets(headers, target), *keys, *tokens})
+        return Taking(self, number, method, mask.masked_url(target, secret), body, secret)
 
     def stop(self, why: str) -> None:
         """Record no more; what is on disk stays."""
@@ -67,22 +79,27 @@ class Recorder:
         with self._lock:
             self._room -= count
             if self._room < 0:
-                self.stop("the run's model traffic is larger than a recording may be")
+                self.stop(TOO_LARGE)
         return not self.stopped
 
     def keep(self, number: int, exchange: Exchange) -> None:
         """Write one exchange, unless recording has stopped."""
         if self.stopped:
             return
-        with self._losing():
-            self._write(f"{number:04}.json", exchange)
-            with self._lock:
+        content = encode(exchange)
+        with self._lock, self._losing():
+            # What was claimed is in memory; quotes, escapes and line breaks make it more on disk.
+            if self._written + len(content) > self._limit:
+                self.stop(TOO_LARGE)
+            else:
+                self._write(f"{number:04}.json", content)
+                self._written += len(content)
                 self.exchanges += 1
 
     def _open(self) -> None:
         with self._losing():
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._write("cassette.json", self._label)
+            self._write("cassette.json", encode(self._label))
 
     @contextmanager
     def _losing(self) -> Iterator[None]:
@@ -92,10 +109,10 @@ class Recorder:
         except OSError as problem:
             self.stop(f"it could not be written: {problem.strerror or problem}")
 
-    def _write(self, name: str, value: Struct) -> None:
+    def _write(self, name: str, content: bytes) -> None:
         temporary = self._folder / f".{name}.new"
         try:
-            temporary.write_bytes(encode(value))
+            temporary.write_bytes(content)
             os.replace(temporary, self._folder / name)
         except OSError:
             with suppress(OSError):
@@ -135,17 +152,17 @@ class Taking:
         if lower.get("content-encoding", "identity") != "identity":
             self._recorder.stop("an answer was compressed, although none was to be")
         kept = {
-            name: mask.masked(value.encode(), self._secret).decode()
+            name: mask.masked_text(value, self._secret)
             for name, value in lower.items()
             if name in KEPT or name.startswith(KEPT_FAMILIES)
         }
         if "location" in kept:
-            kept["location"] = mask.masked_target(kept["location"], self._secret)
+            kept["location"] = mask.masked_url(kept["location"], self._secret)
         self._exchange = msgspec.structs.replace(self._exchange, status=status, headers=kept)
 
     def chunk(self, content: bytes) -> None:
         """A piece of the answer's body has come."""
-        if not self._over and self._recorder.claim(len(content)):
+        if not self._over and self._recorder.claim(len(content) + _CHUNK):
             self._at.append(round(time.monotonic() - self._began, 3))
             self._chunks.append(content)
 
@@ -154,7 +171,7 @@ class Taking:
         if self._over:
             return
         self._over = True
-        told = mask.masked(error.encode("utf-8", "replace"), self._secret).decode()
+        told = mask.masked_text(error, self._secret)
         self._recorder.keep(
             self._number,
             msgspec.structs.replace(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.gateway.dialect import Seen, numbers, size
+from sandbox.gateway.dialect import Seen, code, numbers, size
 from sandbox.gateway.usage import Usage
 
 WITHHELD: tuple[str, ...] = ("web_search_options", "service_tier")
@@ -21,7 +21,8 @@ def seen(event: dict[str, Any]) -> Seen:
     response = event.get("response", event)
     reported = numbers(response, "usage")
     if "input_tokens" not in reported:
-        return Seen()
+        failed = response.get("error") if isinstance(response, dict) else None
+        return Seen(problem=code(failed))
     details = {
         **numbers(response, "usage", "input_tokens_details"),
         **numbers(response, "usage", "output_tokens_details"),

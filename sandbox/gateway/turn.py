@@ -17,7 +17,6 @@ from sandbox.gateway.usage import NOTHING, Usage
 NO_RETRY = ("x-should-retry", "false")
 """Read by the providers' own clients: it would be refused, or limited, again."""
 LIMITED = 429
-FAILED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,11 @@ class Turn:
         self.sent = True
         """Whether the question may have arrived, and so may cost money."""
 
+    @property
+    def _good(self) -> bool:
+        """Whether what comes is an answer, which costs tokens, and no error or redirection."""
+        return 200 <= self._status < 300
+
     async def relay(self, reply: Reply) -> None:
         """Pass the answer on as it comes.
 
@@ -72,7 +76,7 @@ class Turn:
         self._status = reply.status
         if reply.status == LIMITED:
             return await self._limited(reply)
-        if reply.status < FAILED:
+        if self._good:
             self._ledger.limit(False)
         kind = dict(reply.headers).get("content-type", "")
         self._meter = Meter(self._dialect, self._asked.body, kind)
@@ -84,6 +88,8 @@ class Turn:
                 self.fail(RefusedError(400, self._cut))
                 raise GoneError(self._cut)
         self._meter.end()
+        if self._meter.limited:
+            self._ledger.limit(True)
         self.finish()
         return await self._connection.end()
 
@@ -105,7 +111,7 @@ class Turn:
         if self._over:
             return
         self._over = True
-        free = not self.sent or self._status >= FAILED
+        free = not self.sent or (self._status and not self._good)
         usage = NOTHING if free else self._meter.usage
         estimated = not (free or self._meter.exact)
         cost = self._ledger.leave(self._entry, usage, estimated=estimated)
@@ -117,7 +123,7 @@ class Turn:
 
     def _counted(self, data: bytes) -> bytes:
         """The part of `data` that may go on: up to the event with which a budget is passed."""
-        if self._status >= FAILED:
+        if not self._good:
             return data
         sent = 0
         for piece in self._meter.cut(data):

@@ -7,6 +7,7 @@ tables are short on purpose: what they let pass, a replay answers as if nothing 
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Any
 
 FIELDS: dict[str, dict[tuple[str, ...], str]] = {
@@ -28,7 +29,9 @@ FIELDS: dict[str, dict[tuple[str, ...], str]] = {
 
 ANYWHERE = (
     # CLIs name sessions, scratch folders and messages by random ids.
-    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.I), "<uuid>"),
+    (re.compile(r"(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.I), "<uuid>"),
+    # Claude Code tells a model the host's kernel.
+    (re.compile(r"(?m)(?<=^ - OS Version: ).+$"), "<kernel>"),
     # Claude Code: its first system text holds a fingerprint of the request.
     (re.compile(r"\bcch=[0-9a-f]+"), "cch=<fingerprint>"),
 )
@@ -56,7 +59,7 @@ PRINTED = (
 _RESULT = re.compile(r"\w+_(?:result|output)")
 """Types of content that hold what a tool printed, in all three APIs but Chat Completions."""
 
-_QUOTED = re.compile(r"(?m)^\| .*$")
+_QUOTED = re.compile(r"(?m)(?<=^\| ).*$")
 """So the agent quotes what a failed check printed."""
 
 
@@ -68,8 +71,7 @@ def steady(path: str, body: Any, day: date) -> Any:  # noqa: ANN401 - whatever J
     for end, places in FIELDS.items():
         for place, word in places.items() if path.endswith(end) else ():
             body = _put(body, place, word)
-    days = re.compile("|".join(map(re.escape, _dates(day))))
-    return _steady(body, days, printed=False)
+    return _steady(body, day, printed=False)
 
 
 def _put(value: Any, place: tuple[str, ...], word: str) -> Any:  # noqa: ANN401
@@ -79,14 +81,14 @@ def _put(value: Any, place: tuple[str, ...], word: str) -> Any:  # noqa: ANN401
     return {**value, place[0]: inner}
 
 
-def _steady(value: Any, days: re.Pattern[str], *, printed: bool) -> Any:  # noqa: ANN401
+def _steady(value: Any, day: date, *, printed: bool) -> Any:  # noqa: ANN401
     if isinstance(value, str):
-        return _text(value, days, printed=printed)
+        return _text(value, day, printed=printed)
     if isinstance(value, list):
-        return [_steady(item, days, printed=printed) for item in value]
+        return [_steady(item, day, printed=printed) for item in value]
     if isinstance(value, dict):
         printed = printed or _is_printed(value)
-        return {name: _steady(item, days, printed=printed) for name, item in value.items()}
+        return {name: _steady(item, day, printed=printed) for name, item in value.items()}
     return value
 
 
@@ -95,8 +97,9 @@ def _is_printed(value: dict[str, Any]) -> bool:
     return value.get("role") == "tool" or (isinstance(kind, str) and bool(_RESULT.fullmatch(kind)))
 
 
-def _text(text: str, days: re.Pattern[str], *, printed: bool) -> str:
-    text = days.sub("<today>", text)
+@lru_cache(maxsize=4096)  # each request repeats all that was said before it
+def _text(text: str, day: date, *, printed: bool) -> str:
+    text = _days(day).sub("<today>", text)
     for pattern, word in ANYWHERE:
         text = pattern.sub(word, text)
     if printed:
@@ -108,6 +111,11 @@ def _printed(text: str) -> str:
     for pattern, word in PRINTED:
         text = pattern.sub(word, text)
     return text
+
+
+@lru_cache(maxsize=8)
+def _days(day: date) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, _dates(day))))
 
 
 def _dates(day: date) -> Iterator[str]:

@@ -7,7 +7,6 @@ up another one. Nothing that a process of the same user can do makes it say what
 not dumpable, so its memory and its pipes are out of their reach. They can kill it, which shows.
 """
 
-import contextlib
 import gc
 import os
 import select
@@ -17,8 +16,9 @@ import time
 from typing import NoReturn
 
 from . import reaper
-from .seat import Ending, Seat, Source
+from .seat import Ending, Seat, Source, Warden, reap
 from .wire import (
+    CALL,
     DONE,
     ENDED,
     ENDING,
@@ -41,7 +41,7 @@ FROM, TO = 0, 1
 BACKLOG = 4 * PIECE
 """Bytes that may wait to be sent before no more output is read."""
 IDLE, LATER = 2, 1000
-"""Milliseconds without anything to do before a seat is made, and before that is tried again."""
+"""Milliseconds without anything to do before a warden is made, and before that is tried again."""
 INPUT_LIMIT = 1 << 20
 ATTEMPTS = 20
 PAUSE = 0.05
@@ -50,13 +50,14 @@ NO_PROCESS = b"no process is left to start the command with\n"
 
 
 class Server:
-    """Commands by their number, and one seat kept ready for the next."""
+    """Commands by their number, and a warden kept ready for the next."""
 
     def __init__(self) -> None:
         self.out = Outlet(TO)
         self.seats: dict[int, Seat] = {}
-        self.spare: Seat | None = None
+        self.spare: Warden | None = None
         self.idle = IDLE
+        self.memory = b""
         self._held = b""
 
     def serve(self) -> None:
@@ -68,7 +69,7 @@ class Server:
         """Wait for something to do, and do it; False when the other side has gone."""
         ready = dict(self.waiting().poll(None if self.spare else self.idle))
         if not ready and not self.spare:
-            self.spare = seat_if_possible()
+            self.spare = warden_if_possible()
             self.idle = IDLE if self.spare else LATER
         if ready.get(TO):
             self.out.push()
@@ -76,8 +77,8 @@ class Server:
             return False
         for seat in list(self.seats.values()):
             self.attend(seat, ready)
-        if self.spare and ready.get(self.spare.answers):
-            self.spare.leave()  # somebody killed it
+        if self.spare and ready.get(self.spare.fd) and self.spare.hear() is None:
+            self.spare.signal()  # somebody killed it
             self.spare = None
         return self.out.fd != -1
 
@@ -87,13 +88,13 @@ class Server:
         if self.out.size:
             poll.register(TO, select.POLLOUT)
         if self.spare:
-            poll.register(self.spare.answers, select.POLLIN)
+            poll.register(self.spare.fd, select.POLLIN)
         for seat in self.seats.values():
-            if seat.answers != -1:
-                poll.register(seat.answers, select.POLLIN)
-            for outlet in (seat.orders, seat.stdin):
-                if outlet.size:
-                    poll.register(outlet.fd, select.POLLOUT)
+            if seat.warden:
+                more = select.POLLOUT if seat.warden.busy else 0
+                poll.register(seat.warden.fd, select.POLLIN | more)
+            if seat.stdin.size:
+                poll.register(seat.stdin.fd, select.POLLOUT)
             if seat.room > 0 and self.out.size < BACKLOG:
                 for source in seat.sources:
                     if not source.finished:
@@ -101,8 +102,8 @@ class Server:
         return poll
 
     def attend(self, seat: Seat, ready: dict[int, int]) -> None:
-        if seat.orders.size and ready.get(seat.orders.fd):
-            seat.orders.push()
+        if seat.warden and seat.warden.busy and ready.get(seat.warden.fd):
+            seat.warden.push()
         if seat.stdin.size and ready.get(seat.stdin.fd):
             seat.stdin.push()
             self.fed(seat)
@@ -110,7 +111,7 @@ class Server:
         for source in seat.sources:
             if ready.get(source.fd):
                 self.carry(seat, source)
-        if seat.answers != -1 and ready.get(seat.answers):
+        if seat.warden and ready.get(seat.warden.fd):
             self.hear(seat)
         if seat.ending and (seat.stopped or all(source.finished for source in seat.sources)):
             self.close(seat)
@@ -122,16 +123,22 @@ class Server:
             self.send(source.kind, seat.number, data)
 
     def hear(self, seat: Seat) -> None:
-        match seat.hear():
-            case "started":
-                seat.go()
-                self.fed(seat)
-            case "crowded":
-                self.make_room()
-                self.start_anew(seat)
-                return
-            case "overrun":
-                self.make_room(seat)
+        wish, free = seat.hear()
+        if seat.memory is not None:
+            self.memory, seat.memory = seat.memory, None
+        if free and self.spare is None:
+            self.spare = free
+        elif free:
+            free.leave()
+        if wish == "started":
+            seat.go()
+            self.fed(seat)
+        elif wish == "crowded":
+            self.make_room()
+            self.start_anew(seat)
+            return
+        elif wish == "overrun":
+            self.make_room(seat)
         if seat.ending:
             self.ended(seat, seat.ending)
 
@@ -154,22 +161,22 @@ class Server:
             if seat is not but and not seat.ending:
                 self.send(ERR, seat.number, CLEARED)
         reaper.kill(-1)
+        if self.spare:
+            self.spare.leave()
+            self.spare = None
 
     def start_anew(self, seat: Seat) -> None:
         job, early = seat.job, seat.early
         seat.leave()
         del self.seats[seat.number]
-        if self.spare:
-            self.spare.leave()
-            self.spare = None
         self.start(seat.number, job)
         if again := self.seats.get(seat.number):
             again.room, again.given, again.early = seat.room, seat.given, early
 
     def start(self, number: int, job: bytes) -> None:
-        seat, self.spare = self.spare, None
+        warden, self.spare = self.spare, None
         for attempt in range(ATTEMPTS):
-            if seat := seat or seat_if_possible():
+            if warden := warden or warden_if_possible():
                 break
             if not attempt:
                 self.make_room()
@@ -181,8 +188,7 @@ class Server:
             self.send(ENDED, number, ENDING.pack(REFUSED, 126))
             self.send(DONE, number)
             return
-        self.seats[number] = seat
-        seat.begin(number, job)
+        self.seats[number] = Seat(number, job, self.memory, warden)
 
     def take(self) -> bool:
         """Read frames of the other side, and obey them."""
@@ -204,6 +210,11 @@ class Server:
     def obey(self, kind: int, number: int, content: bytes) -> None:
         if kind == START:
             self.start(number, content)
+            return
+        if kind == CALL:
+            self.start(number, content)
+            # Its warden does not come back. While it works there is time to make the next one.
+            self.spare = self.spare or warden_if_possible()
             return
         seat = self.seats.get(number)
         if seat is None:
@@ -229,8 +240,8 @@ class Server:
         """End a command of which nobody wants to know any more."""
         seat.stopped = True
         seat.room = 1 << 40  # what it still says is read and forgotten
-        if not seat.ending:
-            reaper.kill(seat.pid, signal.SIGTERM)
+        if seat.warden:
+            reaper.kill(seat.warden.pid, signal.SIGTERM)
         else:
             self.close(seat)
 
@@ -238,17 +249,11 @@ class Server:
         self.out.put(HEADER.pack(kind, number, len(content)), content)
 
 
-def seat_if_possible() -> Seat | None:
+def warden_if_possible() -> Warden | None:
     try:
-        return Seat()
+        return Warden()
     except OSError:
         return None
-
-
-def reap() -> None:
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
 
 
 def main() -> NoReturn:

@@ -40,6 +40,9 @@ class Refused(Exception):
 def main(_arguments: list[str]) -> int:
     request = json.loads(sys.stdin.buffer.readline())
     # A regular expression can take for ever: the alarm ends this process, and only this one.
+    # While one is tried, no handler of Python's would run.
+    for number in (signal.SIGALRM, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     signal.alarm(request.pop("seconds"))
     answer = answered(request)
     head, content = ({}, answer) if isinstance(answer, bytes) else (answer, b"")

@@ -10,7 +10,13 @@ import subprocess
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-GIT = "/opt/orchestrator/bin/git"
+TOOLBOX = "/opt/orchestrator"
+GIT = f"{TOOLBOX}/bin/git"
+LOADED = (
+    *(f"{TOOLBOX}/lib/ld.so", "--inhibit-cache", "--library-path", f"{TOOLBOX}/lib"),
+    f"{TOOLBOX}/libexec/git",
+)
+"""What `GIT` starts, without the shell between."""
 WORK = b"/workspace"
 STATE = "/var/lib/orchestrator"
 
@@ -30,6 +36,8 @@ class Index(NamedTuple):
     """An index and a place for new objects."""
 
     folder: str
+    work: bytes = WORK
+    settings: str = SETTINGS
 
     @property
     def file(self) -> str:
@@ -40,11 +48,11 @@ class Index(NamedTuple):
         return f"{self.folder}/objects"
 
     def run(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run git on /workspace with this index; raises Failure."""
+        """Run git on the files with this index; raises Failure."""
         done = subprocess.run(
-            [GIT, "--literal-pathspecs", *arguments],
+            [*LOADED, "--literal-pathspecs", *arguments],
             env=self._environment(),
-            cwd=WORK,
+            cwd=self.work,
             input=stdin,
             capture_output=True,
             check=False,
@@ -63,12 +71,14 @@ class Index(NamedTuple):
             "PATH": "/usr/bin:/bin",
             "HOME": "/nonexistent",
             "LC_ALL": "C",
+            "GIT_EXEC_PATH": f"{TOOLBOX}/libexec/git-core",
+            "GIT_TEMPLATE_DIR": f"{TOOLBOX}/share/templates",
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_ATTR_NOSYSTEM": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_DIR": SETTINGS,
-            "GIT_WORK_TREE": os.fsdecode(WORK),
+            "GIT_DIR": self.settings,
+            "GIT_WORK_TREE": os.fsdecode(self.work),
             "GIT_INDEX_FILE": self.file,
             "GIT_OBJECT_DIRECTORY": self.objects,
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": STORE,

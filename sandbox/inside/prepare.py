@@ -3,6 +3,7 @@
 inside.prepare begin            CA certificates on stdin: the user, the folders
 inside.prepare take whole|more  a pack on stdin: all objects there are, or further ones
 inside.prepare checkout COMMIT  where history ends on stdin: /workspace, with a .git of its own
+inside.prepare fill             paths and commits on stdin: the files of submodules
 inside.prepare finish COMMIT    the same on stdin, after set-up: undo what it did to tracked files
 inside.prepare advance COMMIT   the same on stdin, over a set-up at another commit: go to this one
 inside.prepare refresh          in a container of the layer: remember the files as they are there
@@ -16,7 +17,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 
-from . import repository
+from . import modules, repository
 from .authorities import install
 from .index import (
     OWN,
@@ -32,7 +33,8 @@ from .index import (
     split,
 )
 from .repository import ATTRIBUTES, write
-from .survey import Fixed, Look, covered, folders, full, look
+from .status import covered, folders, full
+from .survey import Fixed, Look, look
 
 USER = 10001
 NAME = "agent"
@@ -94,21 +96,33 @@ def take(how: str) -> None:
     repository.git("index-pack", "--stdin", "--fix-thin", **places)
 
 
-def settle(head: str, boundary: str) -> None:
+def settle(head: str, boundary: str, place: str = SETTINGS) -> None:
     """Write what no snapshot may change: settings, attributes, and which commit is the base."""
-    remove(SETTINGS)
+    remove(place)
     for folder in ("refs", "info"):
-        os.makedirs(f"{SETTINGS}/{folder}")
-    write(f"{SETTINGS}/HEAD", f"{head}\n")
-    write(f"{SETTINGS}/shallow", boundary)
-    write(f"{SETTINGS}/config", CONFIG)
-    write(f"{SETTINGS}/info/attributes", ATTRIBUTES)
+        os.makedirs(f"{place}/{folder}")
+    write(f"{place}/HEAD", f"{head}\n")
+    write(f"{place}/shallow", boundary)
+    write(f"{place}/config", CONFIG)
+    write(f"{place}/info/attributes", ATTRIBUTES)
 
 
 def checkout(commit: str, boundary: str) -> None:
     """Make /workspace a repository of its own at this commit."""
     repository.found(commit, boundary)
     repository.git("reset", "--hard", "--quiet")
+
+
+def fill(rows: list[bytes]) -> None:
+    """Put in the files of submodules."""
+    paths, commits = rows[::2], rows[1::2]
+    with open(modules.LIST, "wb") as file:
+        file.write(joined(paths))
+    for number, commit in enumerate(commits):
+        head = commit.decode("ascii")
+        settle(head, f"{head}\n", f"{modules.SETTINGS}/{number}")
+    for module in modules.modules(Index(OWN)):
+        modules.put_back(module)
 
 
 def finish(commit: str, boundary: str) -> None:
@@ -145,12 +159,19 @@ def blocked(path: bytes) -> bool:
 
 def conclude(index: Index, restored: Iterable[bytes]) -> None:
     """Make tracked files what they have to be, keep lists of the rest, and give it all away."""
-    links = frozenset(submodules(index))
-    touched, seen = tidy(index, links)
+    given = [*modules.modules(index)]
+    touched = [path for module in given for path in modules.put_back(module)]
+    links = {*submodules(index)}
+    for module in given:
+        links.update(modules.placed(module, [*submodules(module.own)]))
+    fixed = Fixed(frozenset(), frozenset(links), frozenset(module.path for module in given))
+    more, seen = tidy(index, fixed)
+    ignored = {path for module in given for path in modules.status_of(module).ignored}
     lists = {
-        "restored": sorted({*restored, *touched}),
-        "left": sorted(leftovers(seen)),
+        "restored": sorted({*restored, *touched, *more}),
+        "left": sorted(leftovers(seen) | ignored),
         "links": sorted(links),
+        "modules": [module.path for module in given],
     }
     for name, paths in lists.items():
         with open(f"{STATE}/{name}", "wb") as file:
@@ -172,11 +193,10 @@ def submodules(index: Index) -> Iterator[bytes]:
             yield row.partition(b"\t")[2]
 
 
-def tidy(index: Index, links: frozenset[bytes]) -> tuple[list[bytes], Look]:
+def tidy(index: Index, given: Fixed) -> tuple[list[bytes], Look]:
     """Put tracked files back: which ones, and all there is to see afterwards."""
-    given = Fixed(frozenset(), links)
     seen = look(index, given)
-    touched = [path for path in seen.status.touched if path not in links]
+    touched = [path for path in seen.status.touched if path not in given.links]
     if touched:
         flags = ("--force", "--index", "-z", "--stdin")
         index.git("checkout-index", *flags, stdin=joined(touched))
@@ -213,8 +233,9 @@ def refresh() -> None:
     The agent's own git gains as well: with the same files its index is the same.
     """
     index = Index(OWN)
-    index.git("update-index", "-q", "--refresh")
-    os.lchown(index.file, USER, USER)
+    for each in (index, *(module.own for module in modules.modules(index))):
+        each.git("update-index", "-q", "--refresh")
+        os.lchown(each.file, USER, USER)
     repository.share(index.file)
 
 
@@ -226,6 +247,8 @@ def main(arguments: list[str]) -> int:
             take(how)
         case ["checkout", commit]:
             checkout(commit, sys.stdin.read())
+        case ["fill"]:
+            fill(split(sys.stdin.buffer.read()))
         case ["finish", commit]:
             finish(commit, sys.stdin.read())
         case ["advance", commit]:

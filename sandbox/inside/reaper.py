@@ -1,20 +1,25 @@
-"""The process above one command: starts it, waits for it, and ends whatever it started.
+"""The process above a command: starts it, waits for it, and ends whatever it started.
 
 It is the sub-reaper of the command: what daemonises with setsid or a double fork becomes its child,
-so none gets away at the time limit. Processes left by a command that ended by itself stay. It is a
-fork of the server, waits for its job in a pipe, and tells in another what came of it:
+so none gets away at the time limit. Processes left by a command that ended by itself stay, as the
+init process's children, for then this process ends. It is a fork of the server, takes a job from
+its socket, and tells there what came of it:
 
     started             the command runs
     crowded             no process is left to start it with: the server has to make room
     exited N, signalled N, refused N, timed_out, stopped
+    memory JSON         what `inside.snapshot` wants to find again next time
     overrun             it could not be ended one by one: the server has to end everything
+    free                nothing is left of it: the next job may come
 """
 
+import array
 import ctypes
 import gc
 import json
 import os
 import signal
+import socket
 import sys
 import time
 import traceback
@@ -22,6 +27,7 @@ from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 from . import files, snapshot
+from .wire import LINE as HEADER
 
 PROGRAMS: dict[str, Callable[[list[str]], int]] = {"files": files.main, "snapshot": snapshot.main}
 """Our own, which need no start of Python."""
@@ -36,11 +42,15 @@ PATIENCE = 2.0
 """Seconds to kill process by process, before everything of this user goes."""
 WATCHED = (signal.SIGCHLD, signal.SIGTERM)
 
+OWN = dict(os.environ)
+
 prctl = ctypes.CDLL(None).prctl
 
 
 class Job(NamedTuple):
     """A command, or one of our programs with its arguments."""
+
+    memory: dict[str, object]
 
     command: list[str]
     program: str
@@ -57,49 +67,90 @@ def shield() -> None:
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def serve(orders: int, answers: int, server: int) -> NoReturn:
-    """Carry out the one job that comes, and end."""
+def serve(line: socket.socket, server: int) -> NoReturn:
+    """Carry out the jobs that come, until one leaves something behind."""
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() == server and (job := received(orders)):
-        said = carried_out(job, answers)
-        os.write(answers, said.encode())
+    if os.getppid() == server:
+        while (job := received(line)) and carried_out(job, line):
+            tell(line, "free")
     os._exit(0)
 
 
-def received(orders: int) -> Job | None:
-    """The job; None when the server went away before it had one."""
+def tell(line: socket.socket, said: str) -> None:
+    line.sendall(said.encode() + b"\n")
+
+
+def received(line: socket.socket) -> Job | None:
+    """The job, its pipes as our own streams; None when the server went away before it had one."""
+    space = socket.CMSG_SPACE(3 * array.array("i").itemsize)
+    data, rights, _, _ = line.recvmsg(HEADER.size, space, socket.MSG_WAITALL)
+    if not data:
+        return None
+    pipes = array.array("i")
+    pipes.frombytes(rights[0][2])
+    for number, fd in enumerate(pipes):
+        os.dup2(fd, number)
+        os.close(fd)
+    job, memory = (all_of(line, size) for size in HEADER.unpack(data))
+    return Job(json.loads(memory or b"{}"), *json.loads(job)) if job else None
+
+
+def all_of(line: socket.socket, size: int) -> bytes:
+    """So many bytes; none when the server went away."""
     pieces = []
-    while piece := os.read(orders, 1 << 20):
-        pieces.append(piece)
-    return Job(*json.loads(b"".join(pieces))) if pieces else None
+    while size:
+        pieces.append(line.recv(min(size, 1 << 20)))
+        size -= len(pieces[-1])
+        if not pieces[-1]:
+            return b""
+    return b"".join(pieces)
 
 
-def carried_out(job: Job, answers: int) -> str:
+def carried_out(job: Job, line: socket.socket) -> bool:
+    """Carry out one job; whether this process can take another."""
     deadline = time.monotonic() + job.seconds
+    if job.program:
+        tell(line, "started")
+        perform(job, line)
+        return False
     try:
-        child = launch(job, answers)
+        child = launch(job)
     except BlockingIOError:
-        return "crowded\n"
+        tell(line, "crowded")
+        return False
     except (OSError, ValueError) as problem:
-        return refuse(job.command[0], problem)
-    os.write(answers, b"started\n")
+        tell(line, refuse(job.command[0], problem))
+        release()
+        return True
+    release()
+    tell(line, "started")
     ended = wait(child, deadline)
     if isinstance(ended, int):
         code = os.waitstatus_to_exitcode(ended)
-        return f"exited {code}\n" if code >= 0 else f"signalled {-code}\n"
-    os.write(answers, f"{ended}\n".encode())
-    return end_descendants()
+        tell(line, f"exited {code}" if code >= 0 else f"signalled {-code}")
+        return not has_children()
+    tell(line, ended)
+    if end_descendants():
+        return True
+    tell(line, "overrun")
+    return False
 
 
-def launch(job: Job, answers: int) -> int:
+def release() -> None:
+    """Let go of the command's pipes: their other end shows when nobody else holds them."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(null, number)
+    os.close(null)
+
+
+def launch(job: Job) -> int:
     """Start the command in a session of its own, with the signal settings a shell would give it.
 
     Python ignores SIGPIPE and SIGXFSZ, and what is ignored stays so in children.
     """
-    if job.program:
-        return fork(job)
-    os.chdir(job.folder)
+    os.chdir(os.path.join("/", job.folder))
     own = {**environment(), **job.env}
     os.environ["PATH"] = own.get("PATH", os.defpath)  # where the C library looks for the command
     child = os.posix_spawnp(
@@ -114,23 +165,33 @@ def launch(job: Job, answers: int) -> int:
     return child
 
 
-def fork(job: Job) -> int:
-    """Run one of our programs in a process that has it loaded already."""
-    child = os.fork()
-    if child:
-        return child
+def perform(job: Job, line: socket.socket) -> NoReturn:
+    """Run one of our programs in this process, which has it loaded already."""
+
+    def end(number: int, _frame: object) -> None:
+        tell(line, "timed_out" if number == signal.SIGALRM else "stopped")
+        if not end_descendants():
+            tell(line, "overrun")
+        os._exit(0)
+
+    for number in (signal.SIGALRM, signal.SIGTERM):
+        signal.signal(number, end)
+    signal.setitimer(signal.ITIMER_REAL, max(job.seconds, 0.001))
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    gc.enable()
+    os.umask(0o022)
     status = 1
+    snapshot.memory.update(job.memory)
     try:
-        os.setsid()
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.umask(0o022)
-        gc.enable()
         status = PROGRAMS[job.program](job.command)
         sys.stdout.flush()
+        if job.program == "snapshot":
+            tell(line, f"memory {json.dumps(snapshot.memory, separators=(',', ':'))}")
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()
-    os._exit(status)
+    tell(line, f"exited {status}")
+    os._exit(0)
 
 
 def expose(child: int) -> None:
@@ -142,8 +203,8 @@ def expose(child: int) -> None:
 
 
 def environment() -> dict[str, str]:
-    """This process's own, with the image's LD_PRELOAD, which the toolbox's Python had to put by."""
-    own = dict(os.environ)
+    """The server's own, with the image's LD_PRELOAD, which the toolbox's Python had to put by."""
+    own = dict(OWN)
     if preload := own.pop("ORCHESTRATOR_LD_PRELOAD", ""):
         own["LD_PRELOAD"] = preload
     return own
@@ -154,7 +215,7 @@ def refuse(name: str, problem: Exception) -> str:
     reason = getattr(problem, "strerror", None) or str(problem)
     place = getattr(problem, "filename", None) or name
     os.write(2, os.fsencode(f"{place}: {reason}\n"))
-    return f"refused {127 if isinstance(problem, FileNotFoundError) else 126}\n"
+    return f"refused {127 if isinstance(problem, FileNotFoundError) else 126}"
 
 
 def wait(child: int, deadline: float) -> int | str:
@@ -184,8 +245,8 @@ def ended() -> list[tuple[int, int]]:
         found.append((pid, status))
 
 
-def end_descendants() -> str:
-    """Kill what descends from this process until nothing does; what to tell of it.
+def end_descendants() -> bool:
+    """Kill what descends from this process until nothing does; False when that cannot be done.
 
     A fork bomb can outrun a walk through /proc; one kill(-1) is atomic in the kernel, but it takes
     everything of this user except the caller, who therefore has to be the server.
@@ -193,12 +254,12 @@ def end_descendants() -> str:
     patience = time.monotonic() + PATIENCE
     while has_children():
         if time.monotonic() > patience:
-            return "overrun\n"
+            return False
         for pid in descendants(os.getpid()):
             kill(pid)
         signal.sigtimedwait(WATCHED, 0.05)
         ended()
-    return ""
+    return True
 
 
 def has_children() -> bool:

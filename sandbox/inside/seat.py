@@ -4,9 +4,10 @@ The sub-reaper is forked before there is a command for it, so that a command nee
 """
 
 import array
-import contextlib
 import fcntl
 import os
+import signal
+import socket
 import termios
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from .wire import (
     EXITED,
     INPUT_AT_FIRST,
     KILLED,
+    LINE,
     OUT,
     REFUSED,
     ROOM_AT_FIRST,
@@ -35,6 +37,17 @@ WORDS = {
     "timed_out": TIMED_OUT,
     "stopped": STOPPED,
 }
+
+
+ending: set[int] = set()
+"""Children of the server of which nobody wants to know any more."""
+
+
+def reap() -> None:
+    """Take note of those that have ended."""
+    for pid in list(ending):
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            ending.remove(pid)
 
 
 class Pipe(NamedTuple):
@@ -83,68 +96,131 @@ class Source:
             self.left = size[0]
 
 
-class Seat:
-    """A place for one command."""
+class Warden:
+    """A sub-reaper: a fork of ours, made before there is a command for it, as a fork takes longest.
+
+    One under which nothing is left takes the next command. Each command has pipes of its own: what
+    an earlier one handed on to other processes leads nowhere.
+    """
 
     def __init__(self) -> None:
-        pipes = [Pipe(*os.pipe()) for _ in range(5)]
-        orders, answers, stdin, stdout, stderr = pipes
+        ours, theirs = socket.socketpair()
         server = os.getpid()
         try:
             self.pid = os.fork()
         except OSError:
-            for pipe in pipes:
-                os.close(pipe.out)
-                os.close(pipe.into)
+            ours.close()
+            theirs.close()
             raise
         if self.pid == 0:
-            own = (stdin.out, stdout.into, stderr.into)
-            _sit_down(own, orders.out, answers.into, server)
-        for theirs in (orders.out, answers.into, stdin.out, stdout.into, stderr.into):
-            os.close(theirs)
-        os.set_blocking(answers.out, False)
-        self.number = 0
-        self.orders = Outlet(orders.into)
-        self.answers = answers.out
+            _sit_down(theirs, server)
+        theirs.close()
+        ours.setblocking(False)
+        self._socket = ours
+        self.fd = ours.fileno()
+        self._unsent = b""
+        self._said = b""
+
+    def order(self, job: bytes, memory: bytes, pipes: tuple[int, ...]) -> None:
+        """Hand over a job with the command's ends of its pipes."""
+        message = LINE.pack(len(job), len(memory)) + job + memory
+        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", pipes))
+        try:
+            self._unsent = message[self._socket.sendmsg([message], [rights]) :]
+        except OSError:
+            return  # it was killed, and will be heard to be
+
+    @property
+    def busy(self) -> bool:
+        """Whether a part of the job still has to be sent."""
+        return bool(self._unsent)
+
+    def push(self) -> None:
+        try:
+            self._unsent = self._unsent[self._socket.send(self._unsent) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._unsent = b""
+
+    def hear(self) -> list[list[str]] | None:
+        """What it says, a word and a value in each line; None when it is gone."""
+        try:
+            said = self._socket.recv(4096)
+        except BlockingIOError:
+            return []
+        except OSError:
+            said = b""
+        if not said:
+            return None
+        *lines, self._said = (self._said + said).split(b"\n")
+        return [line.decode().split(" ", 1) for line in lines]
+
+    def leave(self) -> None:
+        """Let it go: it ends when it finds nobody at the other end of its line."""
+        self._socket.close()
+        ending.add(self.pid)
+
+    def signal(self) -> int:
+        """Of one that is gone: the signal that ended it, or 0."""
+        self._socket.close()
+        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return max(0, -code)
+
+
+class Seat:
+    """A command, from its job to the last of its output."""
+
+    def __init__(self, number: int, job: bytes, memory: bytes, warden: Warden) -> None:
+        stdin, stdout, stderr = (Pipe(*os.pipe()) for _ in range(3))
+        self.number = number
+        self.job = job
+        """As long as the command may have to be started anew."""
+        self.warden: Warden | None = warden
         self.stdin = Outlet(stdin.into)
         self.sources = (Source(OUT, stdout.out), Source(ERR, stderr.out))
         self.room = ROOM_AT_FIRST
         """Bytes of output that the other side will take."""
         self.given = INPUT_AT_FIRST
         """Bytes of input that the other side may still send."""
-        self.job = b""
-        """As long as the command may have to be started anew."""
+        self.memory: bytes | None = None
+        """What a program wants to find again."""
         self.early: list[bytes] = []
         """Input that came before the command had started."""
         self.started = False
         self.stopped = False
         self.ending: Ending | None = None
-        self._said = b""
-        self._known = Ending(KILLED, 0)
+        self._known: Ending | None = None
+        theirs = (stdin.out, stdout.into, stderr.into)
+        warden.order(job, memory, theirs)
+        for fd in theirs:
+            os.close(fd)
 
-    def begin(self, number: int, job: bytes) -> None:
-        """Hand over the job."""
-        self.number = number
-        self.job = job
-        self.orders.put(job)
-        self.orders.finish()
+    def hear(self) -> tuple[str, Warden | None]:
+        """What the warden wants of the server, if anything; and the warden when it is free again.
 
-    def hear(self) -> str:
-        """Read what the sub-reaper says; the last of it when the server has to do something."""
-        try:
-            said = os.read(self.answers, 4096)
-        except BlockingIOError:
-            return ""
-        self._said += said
-        *lines, self._said = self._said.split(b"\n")
-        words = [line.decode().split() for line in lines]
-        for word, *value in words:
+        The command has ended as soon as its warden is free or gone.
+        """
+        assert self.warden
+        said = self.warden.hear()
+        wish = ""
+        for word, *value in said or ():
             if word in WORDS:
                 self._known = Ending(WORDS[word], int(value[0]) if value else 0)
-        if not said:
-            self.close_answers()
-            self.ending = self._known
-        return words[-1][0] if words else ""
+            elif word == "memory":
+                self.memory = value[0].encode()
+            elif word == "free":
+                free, self.warden = self.warden, None
+                self.ending = self._known
+                return wish, free
+            else:
+                wish = word
+        if said is None:
+            number = self.warden.signal()
+            self.warden = None
+            how = KILLED if number in (0, signal.SIGKILL) else SIGNALLED
+            self.ending = self._known or Ending(how, number)
+        return wish, None
 
     def go(self) -> None:
         """The command runs: give it the input that came meanwhile."""
@@ -162,11 +238,6 @@ class Seat:
         else:
             self.stdin.finish()
 
-    def close_answers(self) -> None:
-        if self.answers != -1:
-            os.close(self.answers)
-            self.answers = -1
-
     def end_sources(self) -> None:
         for source in self.sources:
             source.end()
@@ -174,15 +245,13 @@ class Seat:
     def leave(self) -> bytes:
         """Let go of all pipes; what to say when output of processes left behind is lost."""
         said = b""
-        self.orders.close()
         self.stdin.close()
-        self.close_answers()
+        if self.warden:
+            self.warden.leave()
         for source in self.sources:
             if held_open(source.fd) and not discard(source.fd):
                 said = LOST
             os.close(source.fd)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.pid, os.WNOHANG)
         return said
 
 
@@ -196,7 +265,11 @@ def discard(source: int) -> bool:
     actions = [(os.POSIX_SPAWN_DUP2, source, 0)]
     actions += [(os.POSIX_SPAWN_DUP2, null, number) for number in (1, 2)]
     try:
-        os.posix_spawn(DISCARD[0], DISCARD, {}, file_actions=actions, setsid=True, setsigmask=())
+        ending.add(
+            os.posix_spawn(
+                DISCARD[0], DISCARD, {}, file_actions=actions, setsid=True, setsigmask=()
+            )
+        )
     except OSError:  # no process to spare
         return False
     finally:
@@ -204,16 +277,14 @@ def discard(source: int) -> bool:
     return True
 
 
-def _sit_down(own: tuple[int, int, int], orders: int, answers: int, server: int) -> None:
-    """The sub-reaper's side: the command's pipes as its own streams, and nothing else open."""
+def _sit_down(own: socket.socket, server: int) -> None:
+    """The warden's side: nothing of the server's is open in it but its end of the line."""
     try:
-        for number, fd in enumerate(own):
-            os.dup2(fd, number)
-        at = 3
-        for kept in sorted((orders, answers)):
-            os.closerange(at, kept)
-            at = kept + 1
-        os.closerange(at, 1 << 20)
-        reaper.serve(orders, answers, server)
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(null, number)
+        os.closerange(3, own.fileno())
+        os.closerange(own.fileno() + 1, 1 << 20)
+        reaper.serve(own, server)
     finally:
         os._exit(1)

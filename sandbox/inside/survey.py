@@ -6,13 +6,9 @@ from collections.abc import Container, Iterable, Iterator
 from threading import Thread
 from typing import Literal, NamedTuple
 
-from .index import STATE, WORK, Index, is_kind, split
-
-STATUS = (
-    *("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"),
-    *("--ignored=matching", "--ignore-submodules=all"),
-)
-
+from .index import STATE, Index, is_kind, split
+from .modules import modules, status_of
+from .status import Status, covered, folders, full, status
 
 Fate = Literal["record", "drop", "leave out"]
 
@@ -23,20 +19,9 @@ class Fixed(NamedTuple):
     left: frozenset[bytes]
     """Untracked paths that set-up made; a folder ends in a slash and stands for all below it."""
     links: frozenset[bytes]
-    """The base's submodules: they stay as they are."""
-
-
-class Status(NamedTuple):
-    """`git status`, sorted by what follows from it."""
-
-    touched: list[bytes]
-    """Files that differ from the index, also those that vanished."""
-    new: list[bytes]
-    dropped: list[bytes]
-    """In the base, not in the index."""
-    added: list[bytes]
-    """In the index, not in the base."""
-    ignored: list[bytes]
+    """The base's submodules, and those in them: they stay as they are."""
+    modules: frozenset[bytes]
+    """Those of them whose files are given."""
 
 
 class Look(NamedTuple):
@@ -59,46 +44,10 @@ class Survey(NamedTuple):
 def fixed() -> Fixed:
     """Read root's lists."""
     lists = []
-    for name in ("left", "links"):
+    for name in ("left", "links", "modules"):
         with open(f"{STATE}/{name}", "rb") as file:
             lists.append(frozenset(split(file.read())))
     return Fixed(*lists)
-
-
-def full(path: bytes) -> bytes:
-    return WORK + b"/" + path
-
-
-def covered(path: bytes, paths: Container[bytes]) -> bool:
-    """Whether `paths` holds this path or a folder above it; folders end in a slash."""
-    return path in paths or any(folder in paths for folder in folders(path))
-
-
-def folders(path: bytes) -> Iterator[bytes]:
-    """The folders above a path, outermost first, each with its slash."""
-    end = path.find(b"/")
-    while end != -1:
-        yield path[: end + 1]
-        end = path.find(b"/", end + 1)
-
-
-def status(index: Index) -> Status:
-    """Ask git once. HEAD is the base: the first column compares the index with it."""
-    found = Status([], [], [], [], [])
-    for row in split(index.git(*STATUS)):
-        against_base, against_files, path = row[:1], row[1:2], row[3:]
-        if against_base == b"!":
-            found.ignored.append(path)
-        elif against_base == b"?":
-            found.new.append(path)
-        else:
-            if against_files != b" ":
-                found.touched.append(path)
-            if against_base == b"D":
-                found.dropped.append(path)
-            elif against_base == b"A":
-                found.added.append(path)
-    return found
 
 
 def odd(skip: Container[bytes]) -> Iterator[bytes]:
@@ -142,7 +91,7 @@ def unrecordable(index: Index, given: Fixed, found: set[bytes]) -> set[bytes]:
     nested = {path[: -len(b".git")] for path in found if path.endswith(b"/.git")}
     whole = nested - in_base(index, nested)
     out = {path for path in found if not covered(path, whole)} | whole
-    return out | {link for link in given.links if occupied(link)}
+    return out | {link for link in given.links - given.modules if occupied(link)}
 
 
 def in_base(index: Index, paths: Iterable[bytes]) -> set[bytes]:
@@ -155,7 +104,7 @@ def in_base(index: Index, paths: Iterable[bytes]) -> set[bytes]:
 
 
 def occupied(link: bytes) -> bool:
-    """Whether anything is where the base has a submodule, which is never fetched."""
+    """Whether anything is where the base has a submodule that was not given."""
     try:
         return bool(os.listdir(full(link)))
     except FileNotFoundError:
@@ -166,14 +115,17 @@ def occupied(link: bytes) -> bool:
 
 def look(index: Index, given: Fixed) -> Look:
     """What git sees, and what it does not; at the same time, for both go through all folders."""
-    skip = given.left | {link + b"/" for link in given.links}
+    skip = given.left | {link + b"/" for link in given.links - given.modules}
     found: set[bytes] = set()
     walk = Thread(target=lambda: found.update(odd(skip)))
     walk.start()
     seen = status(index)
+    inner = [status_of(module) for module in modules(index)]
     walk.join()
-    passed = given.left.union(seen.ignored)
+    passed = given.left.union(seen.ignored, *(each.ignored for each in inner))
     told = {path for path in found if not covered(path, passed)}
+    for each in inner:
+        told.update(path for path in each.changed if not covered(path, given.left))
     return Look(seen, unrecordable(index, given, told) - given.left)
 
 

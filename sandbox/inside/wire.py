@@ -12,12 +12,14 @@ from collections import deque
 
 HEADER = struct.Struct(">BII")
 NUMBER = struct.Struct(">I")
+LINE = struct.Struct(">II")
+"""Between the server and a warden: bytes of the job, and of what a program is to remember."""
 ENDING = struct.Struct(">Bi")
 
 HELLO, OUT, ERR, INPUT_ROOM, ENDED, DONE = range(1, 7)
 """From the server; ENDED as soon as a command has ended, DONE after the last of its output."""
-START, INPUT, ROOM, STOP = range(16, 20)
-"""To the server; an empty INPUT ends the input."""
+START, CALL, INPUT, ROOM, STOP = range(16, 21)
+"""To the server; START: a command; CALL: a program of ours; an empty INPUT ends the input."""
 EXITED, SIGNALLED, TIMED_OUT, STOPPED, KILLED, REFUSED = range(6)
 """How a command ended; KILLED: its reaper was, so nothing is known of it."""
 

@@ -1,7 +1,9 @@
 """A real repository, a home folder of its own, and the program as a person types it."""
 
+import gc
 import os
 import subprocess
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,3 +133,13 @@ def seen(finished: Path, home: Path, monkeypatch) -> str:
     monkeypatch.chdir(finished / "r")
     (run,) = Records(finished / "home").all()
     return run.id
+
+
+@pytest.fixture
+def no_engine(monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
+    yield
+    with warnings.catch_warnings():
+        # docker-py leaves a socket that could not connect to the garbage collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()

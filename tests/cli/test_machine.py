@@ -1,26 +1,18 @@
-"""doctor and gc: what is missing, what is left over."""
+"""gc: what is left over."""
 
-import gc
 import os
+import re
 import time
-import warnings
+from contextlib import suppress
 
+import msgspec
 import pytest
+from docker.errors import ImageNotFound
 
 from orchestrator.record import Owner
 from orchestrator.records import Records
 from orchestrator.task import Task
 from tests.cli.conftest import git
-
-
-@pytest.fixture
-def no_engine(monkeypatch):
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
-    yield
-    with warnings.catch_warnings():
-        # docker-py leaves a socket that could not connect to the garbage collector.
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 def begin(home, repository):
@@ -38,30 +30,6 @@ def dead(home, repository) -> str:
     with begin(home, repository) as held:
         held.update(owner=Owner(os.getpid(), "an earlier boot", ""))
     return held.record.id
-
-
-def test_a_machine_with_everything_is_well(orchestrator, home):
-    said = orchestrator("doctor", "--json")
-    assert said.code == 0
-    names = ["git", "engine", "base image", "toolbox", "home", "disk", "keys", "system"]
-    assert [each["name"] for each in said.json] == names
-    assert [each["name"] for each in said.json if not each["ok"]] == ["keys"]
-    assert not home.exists()
-
-
-def test_keys_are_named_and_not_shown(orchestrator, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    said = orchestrator("doctor")
-    assert "OPENAI_API_KEY" in said.text
-    assert said.text.splitlines()[-1] == "Ready."
-    assert "sk-secret" not in said.text
-
-
-def test_a_missing_engine_is_named_with_what_to_do(orchestrator, no_engine):
-    said = orchestrator("doctor")
-    assert said.code == 1
-    assert "missing  engine" in said.text
-    assert said.text.splitlines()[-1] == "1 thing is missing."
 
 
 def test_a_killed_run_gets_its_end(repository, orchestrator, home):
@@ -113,8 +81,74 @@ def test_a_record_that_cannot_be_read_is_kept(repository, orchestrator, home, no
     assert (home / "runs" / "damaged").is_dir()
 
 
-def test_images_stay_while_a_run_of_ours_is_at_work(orchestrator, home, repository, mended):
-    order = ("gc", "--dry-run", "--max-age", "0", "--json")
-    assert any(each["what"].startswith("image ") for each in orchestrator(*order).json)
+@pytest.fixture
+def own(repository, home, orchestrator, engine):
+    """Run in a repository that is no other test's; what is told of the image that it made."""
+    (repository / "own.txt").write_text(str(home))
+    git("add", ".")
+    git("commit", "-qm", "own")
+    made = []
+
+    def own():
+        run = orchestrator("run", "--json", "--", "true").json["id"]
+        (prepared,) = (
+            event
+            for line in orchestrator("log", "--journal", "--json", run).text.splitlines()
+            if (event := msgspec.json.decode(line))["kind"] == "prepared"
+        )
+        made.append(prepared["image"])
+        (tag, *_) = sorted(engine.client.images.get(made[-1]).tags)
+        return f"image {tag}"
+
+    yield own
+    for image in set(made):
+        with suppress(ImageNotFound):
+            engine.client.images.remove(image, force=True)
+
+
+def of_images(said) -> set[tuple[str, str]]:
+    return {(each["action"], each["what"]) for each in said.json if "bytes" in each}
+
+
+def test_images_are_listed_with_their_size_and_last_use(orchestrator, own):
+    image = own()
+    (told,) = orchestrator("gc", "--json").json
+    assert told == {"action": "keep", "what": image, "bytes": told["bytes"], "used": told["used"]}
+    assert 0 < told["bytes"] < 10_000_000
+    assert abs(time.time() - told["used"]) < 60
+    said = orchestrator("gc", "-n").text
+    assert re.fullmatch(rf"would keep {image} \(\d+ [kM]B, used just now\)\n", said)
+    assert orchestrator("gc").out == b""
+
+
+@pytest.mark.parametrize("limit", [("--max-age", "0"), ("--image-space", "1k")])
+def test_images_that_are_old_or_too_many_go(orchestrator, own, limit):
+    image = own()
+    assert of_images(orchestrator("gc", "-n", "--json", *limit)) == {("remove", image)}
+    assert of_images(orchestrator("gc", "--json", *limit)) == {("remove", image)}
+    assert of_images(orchestrator("gc", "--json")) == set()
+
+
+def test_images_stay_where_they_fit_and_are_young(orchestrator, own):
+    image = own()
+    said = orchestrator("gc", "--json", "--max-age", "1", "--image-space", "1g")
+    assert of_images(said) == {("keep", image)}
+
+
+def test_an_image_that_a_run_of_ours_has_asked_for_stays(orchestrator, home, repository, own):
     with begin(home, repository):
-        assert not any(each["what"].startswith("image ") for each in orchestrator(*order).json)
+        image = own()
+        assert of_images(orchestrator("gc", "--json", "--max-age", "0")) == {("keep", image)}
+
+
+def test_images_of_other_homes_are_no_business_of_ours(orchestrator, tmp_path, own):
+    image = own()
+    other = ("gc", "-n", "--json", "--max-age", "0", "--home", str(tmp_path / "other"))
+    assert image not in {what for _, what in of_images(orchestrator(*other))}
+    # Who knows whether its run is still at work?
+    assert ("keep", image) in of_images(orchestrator(*other, "--all"))
+
+
+def test_a_size_that_is_none_is_told(orchestrator):
+    said = orchestrator("gc", "--image-space", "much")
+    assert (said.code, "'much' is not a size: write it like" in said.err) == (2, True)

@@ -1,8 +1,13 @@
 """A sandbox that dies: what is told, what a model hears of it, and when it is given up."""
 
-from contextlib import closing, contextmanager
+import socket
+import socketserver
+import threading
+from contextlib import closing, contextmanager, suppress
 
 import pytest
+from docker import DockerClient
+from docker.errors import NotFound
 
 from orchestrator import settings
 from orchestrator.agent.loop import Agent
@@ -24,7 +29,7 @@ from orchestrator.quarantine import Note, Quarantine
 from orchestrator.recovery import RESTARTS, Recovery
 from orchestrator.repository import Repository
 from orchestrator.task import Task
-from sandbox import Limits, Source, open_box, prepare
+from sandbox import Engine, Limits, Source, open_box, prepare
 from sandbox.errors import SandboxLostError
 from sandbox.images import BASE_IMAGE
 from tests.conftest import FILES, tiny_repository
@@ -91,6 +96,61 @@ def test_a_limit_of_its_own_is_no_crash(box, recovery):
     with pytest.raises(SandboxLostError, match="Over"):
         list(recovery.check(box))
     assert recovery.restarts == 0
+
+
+class Door(socketserver.ThreadingUnixStreamServer):
+    """A second way to the engine, which can be shut as if the engine were restarted."""
+
+    daemon_threads = True
+
+    def __init__(self, place):
+        super().__init__(str(place), self.carry)
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    def carry(self, inner, *_):
+        with socket.socket(socket.AF_UNIX) as outer:
+            outer.connect("/var/run/docker.sock")
+            back = threading.Thread(target=pump, args=(outer, inner))
+            back.start()
+            pump(inner, outer)
+            back.join()
+
+    def shut(self):
+        self.shutdown()
+        self.server_close()
+
+
+def pump(source, target):
+    with suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+
+
+# docker-py leaves the socket of a refused connection to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_c12_an_engine_that_went_away_is_waited_for(base, engine, recovery, tmp_path):
+    place = tmp_path / "s"
+    door = Door(place)
+    through = Engine(DockerClient(f"unix://{place}", version="1.41"), "20.10", "amd64")
+    with open_box(through, base[2], Limits(), run="test", purpose="work") as box:
+        first = box.id
+        through.close()
+        door.shut()
+        place.unlink()
+        told = []
+        for event in recovery.check(box):
+            told.append(event)
+            if event == Restarting(attempt=2, of=5, seconds=0.02):
+                engine.client.api.kill(first)
+                door = Door(place)
+        kinds = [Crashed, Restarting, Crashed, Restarting, Recovered]
+        assert [type(event) for event in told] == kinds
+        assert "engine does not answer" in told[2].reason
+        with pytest.raises(NotFound):
+            engine.client.api.inspect_container(first)
+    through.close()
+    door.shut()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator import settings
+from orchestrator.beside import Beside
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.settings import (
     Flags,
@@ -16,9 +17,19 @@ from orchestrator.settings import (
     Settings,
 )
 from orchestrator.task import Limits, Network, Task
+from sandbox.companion import Companion
 from sandbox.gateway.hosts import BUNDLES
 from sandbox.limits import Limits as BoxLimits
 
+BOX = BoxLimits(
+    memory=8 << 30,
+    cpus=4,
+    pids=2048,
+    file_size=2 << 30,
+    disk=30 << 30,
+    tmp_size=512 << 20,
+    workspace="memory",
+)
 WHOLE = b"""
 image = "python:3.12"
 setup = ["pip install -e ."]
@@ -36,6 +47,10 @@ input_tokens = 250000
 memory = "8g"
 cpus = 4
 pids = 2048
+file_size = "2g"
+disk = "30g"
+tmp = "512m"
+workspace = "memory"
 runtime = "runsc"
 
 [network]
@@ -53,7 +68,28 @@ made_up_secrets = ["tests/fixtures/**"]
 max_files = 10
 max_lines = 400
 max_blob_bytes = 65536
+
+[services.db]
+image = "postgres:17"
+env = {POSTGRES_PASSWORD = "test"}
+command = ["postgres", "-c", "fsync=off"]
+ready = "pg_isready -h 127.0.0.1"
+port = 5432
+user = "postgres"
+memory = "512m"
+seconds = 90
 """
+DB = Companion(
+    name="db",
+    image="postgres:17",
+    env={"POSTGRES_PASSWORD": "test"},
+    command=("postgres", "-c", "fsync=off"),
+    ready="pg_isready -h 127.0.0.1",
+    port=5432,
+    user="postgres",
+    memory=512 << 20,
+    seconds=90.0,
+)
 
 
 CORP = {"corp": "https://nexus.example.org/simple/"}
@@ -75,7 +111,7 @@ def test_every_key_is_read():
         setup_network=True,
         model="anthropic:claude-sonnet-4-5",
         limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
-        sandbox=SandboxSettings(memory="8g", cpus=4, pids=2048, runtime="runsc"),
+        sandbox=SandboxSettings("8g", 4, 2048, "2g", "30g", "512m", "memory", "runsc"),
         network=NetworkSettings(
             allow=("pypi", "api.example.org:8443"),
             setup=("npm",),
@@ -90,6 +126,18 @@ def test_every_key_is_read():
             max_lines=400,
             max_blob_bytes=65_536,
         ),
+        services={
+            "db": Beside(
+                image="postgres:17",
+                env={"POSTGRES_PASSWORD": "test"},
+                command=("postgres", "-c", "fsync=off"),
+                ready="pg_isready -h 127.0.0.1",
+                port=5432,
+                user="postgres",
+                memory="512m",
+                seconds=90.0,
+            )
+        },
     )
 
 
@@ -100,7 +148,8 @@ def test_every_key_is_read():
         (b"[limits]\nturn = 3", "there is no setting 'limits.turn' (nearest: turns)"),
         (
             b"[sandbox]\nzz = 1",
-            "there is no setting 'sandbox.zz' (known: memory, cpus, pids, runtime)",
+            "there is no setting 'sandbox.zz' (known: memory, cpus, pids, "
+            "file_size, disk, tmp, workspace, runtime)",
         ),
         (b"setup = 'make'", "setup: expected array, got string"),
         (b"[limits]\nturns = true", "limits.turns: expected int, got bool"),
@@ -115,7 +164,13 @@ def test_every_key_is_read():
             b"[sandbox]\nmemory = '4x'",
             'sandbox: \'4x\' is not a size: write it like "512m" or "4g"',
         ),
-        (b"[sandbox]\nmemory = '1m'", 'sandbox: memory must be at least "64m"'),
+        (
+            b"[sandbox]\nmemory = '1m'",
+            'sandbox: memory must be between "64m" and "1024g"',
+        ),
+        (b"[sandbox]\ndisk = '0'", 'sandbox: disk must be between "64m" and "1024g"'),
+        (b"[sandbox]\nfile_size = '2000g'", 'sandbox: file_size must be between "64m" and "1024g"'),
+        (b"[sandbox]\ntmp = '1k'", 'sandbox: tmp must be between "1m" and "1024g"'),
         (b"[sandbox]\ncpus = 0", "sandbox: cpus must be between 0.1 and 1024"),
         (b"[sandbox]\npids = 1", "sandbox: pids must be between 16 and 4194304"),
         (
@@ -132,6 +187,39 @@ def test_every_key_is_read():
         (
             b"[guardrails]\nreview = ['!a']",
             "guardrails: '!a': exceptions are written in allow, without the !",
+        ),
+        (
+            b"[services.db]\nimage = 'a'\nredy = 'x'",
+            "there is no setting 'services.db.redy' (nearest: ready)",
+        ),
+        (
+            b"[services.db]\nimage = 'a'",
+            "services.db: say ready or port, to know when it can be used",
+        ),
+        (b"[services.db]\nimage = ''\nport = 1", "services.db: image must not be empty"),
+        (
+            b"[services.db]\nimage = 'a'\nport = 65536",
+            "services.db: port must be between 1 and 65535, not 65536",
+        ),
+        (
+            b"[services.db]\nimage = 'a'\nport = 1\nmemory = 'x'",
+            'services.db: \'x\' is not a size: write it like "512m" or "4g"',
+        ),
+        (
+            b"[services.db]\nimage = 'a'\nport = 1\nmemory = '1m'",
+            'services.db: memory must be at least "16m"',
+        ),
+        (
+            b"[services.db]\nimage = 'a'\nport = 1\nseconds = 0",
+            "services.db: seconds must be between 1 and 600, not 0",
+        ),
+        (
+            b"[services.db]\nimage = 'a'\nport = 1\nenv = {'A-B' = 'x'}",
+            "services.db: env: 'A-B' is not the name of a variable",
+        ),
+        (
+            b"[services.DB]\nimage = 'a'\nport = 1",
+            "services.DB: a name is lower case letters, digits and -, at most 31",
         ),
         (b"image = 'a'\n\nb = [", "this is not valid TOML: Invalid value (at line 3)"),
         (b"image = 'a'\nb = \xff", "line 2 is not UTF-8, save the file as UTF-8"),
@@ -165,7 +253,8 @@ def test_the_file_fills_what_flags_leave_open():
         network=Network(("pypi", "api.example.org:8443"), ("npm",), CORP),
         checks=("pytest -q", "ruff check ."),
         limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
-        box=BoxLimits(memory=8 << 30, cpus=4, pids=2048),
+        box=BOX,
+        services=(DB,),
     )
 
 
@@ -194,7 +283,8 @@ def test_flags_win_over_the_file():
         network=Network(("npm",), (), CORP, ("nexus.example.org",)),
         checks=("make test",),
         limits=Limits(turns=3, cost=0.5, seconds=60, input_tokens=9),
-        box=BoxLimits(memory=8 << 30, cpus=4, pids=2048),
+        box=BOX,
+        services=(DB,),
     )
 
 

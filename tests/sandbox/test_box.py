@@ -1,3 +1,4 @@
+import contextlib
 import io
 
 import pytest
@@ -90,6 +91,25 @@ def test_a_dead_box_goes_on_in_a_new_container(engine, make_box):
     assert not box.run(["test", "-e", "/home/agent/note"]).exit.ok
     with pytest.raises(NotFound):
         engine.client.api.inspect_container(first)
+
+
+def test_a_box_that_goes_on_has_new_neighbours(engine, image):
+    joined = []
+
+    class Beside:
+        @contextlib.contextmanager
+        def join(self, engine, container, labels):
+            joined.append(container)
+            yield {"BESIDE": container}
+            joined.remove(container)
+
+    with open_box(
+        engine, image, Limits(), run="test", purpose="work", neighbours=[Beside()]
+    ) as box:
+        box.reopen()
+        assert box.run(["sh", "-c", "echo $BESIDE"]).stdout.decode().strip() == box.id
+        assert joined == [box.id]
+    assert joined == []
 
 
 @pytest.mark.parametrize("reason", [RuntimeError, KeyboardInterrupt])

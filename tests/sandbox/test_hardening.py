@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from sandbox.hardening import preparation_flags, work_flags
 from sandbox.limits import Limits
 
@@ -58,6 +60,19 @@ WORK = {
 
 def test_work_gets_exactly_these_flags():
     assert work_flags("sha256:0", LIMITS, toolbox="tools", labels={"run": "r"}) == WORK
+
+
+def test_a_quota_is_asked_for_where_storage_may_know_one():
+    limits = replace(LIMITS, disk=5)
+    flags = work_flags("sha256:0", limits, toolbox="tools", labels={"run": "r"}, quota=True)
+    assert flags["HostConfig"] == WORK["HostConfig"] | {"StorageOpt": {"size": "5"}}
+
+
+def test_a_workspace_in_memory_may_fill_half_of_it():
+    limits = replace(LIMITS, workspace="memory")
+    flags = work_flags("sha256:0", limits, toolbox="tools", labels={"run": "r"})
+    options = "rw,nosuid,nodev,exec,size=536870912,nr_inodes=500k,uid=10001,gid=10001,mode=0755"
+    assert flags["HostConfig"]["Tmpfs"]["/workspace"] == options
 
 
 def test_preparation_differs_by_capabilities_alone():

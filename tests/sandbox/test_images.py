@@ -13,6 +13,7 @@ from sandbox.box import open_box
 from sandbox.errors import DiskFullError, ImageError, SetupError
 from sandbox.images import BASE_IMAGE, PREPARED, SETUP, _disk_full_named, prepare
 from sandbox.limits import Limits
+from sandbox.owner import MAKER
 from sandbox.snapshot import rehash, take
 
 
@@ -149,7 +150,7 @@ def test_what_setup_could_reach_makes_another_image(ready):
 
 def test_no_run_is_named_on_the_image(engine, prepared):
     labels = engine.client.images.get(prepared.image).labels
-    ours = {"app", "run", "purpose", "deadline", *engine.host_labels()}
+    ours = {"app", "run", "purpose", "deadline", "name", MAKER, *engine.host_labels()}
     assert {labels.get(name, "") for name in ours} == {""}
 
 

@@ -202,6 +202,47 @@ def test_a_damaged_cache_changes_nothing(record, script):
     assert (record.files(), rehash(record.box.channel)) == (expected, record.tree)
 
 
+def git_was_asked(record) -> bool:
+    """Whether a snapshot of unchanged files looks at git's index, and so makes a new one."""
+    record(f"rm {OWN}/index")
+    return record.box.run(["test", "-e", f"{OWN}/index"]).exit.ok
+
+
+def test_files_that_did_not_change_are_not_looked_at_by_git(record):
+    assert record() == record()
+    assert not git_was_asked(record)
+
+
+def test_after_a_change_git_looks_until_the_files_are_at_rest(record):
+    record("echo x >x")
+    assert git_was_asked(record)
+    record("sleep 0.2")
+    assert not git_was_asked(record)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "cp -p README old; echo A SMALL REPOSITORY >README; touch -r old README; rm old",
+        "mv src/lib.py t; mv src/old.py src/lib.py; mv t src/old.py",
+        "chmod +x README",
+        "rm src/old.py",
+        "ln -sf app.py src/lib.py",
+        "mkdir new; echo x >new/x",
+    ],
+)
+def test_after_files_at_rest_every_change_is_noticed(record, script):
+    record()
+    assert record(script).tree != record.base.tree
+    assert rehash(record.box.channel) == record.tree
+
+
+def test_what_was_left_out_and_ignored_is_told_again(record):
+    record("mkfifo pipe; echo x >a.log; sleep 0.2")
+    first = record("sleep 0.2")
+    assert (record(), first.left_out, first.ignored) == (first, ("pipe",), ("a.log",))
+
+
 def test_a_pack_over_the_cap_is_refused_before_it_is_stored(record):
     with pytest.raises(CrossingError, match=r"more than the limit of 100,000"):
         record("dd if=/dev/urandom of=big bs=1M count=1 status=none", cap=100_000)

@@ -97,7 +97,11 @@ def test_what_is_somebody_elses_stays(engine, left, labels):
     assert exists(engine, name)
 
 
-@pytest.mark.parametrize("labels", [{"host_pids": "pid:[1]"}, {"host_pid": "?"}], ids=["ns", "pid"])
+@pytest.mark.parametrize(
+    "labels",
+    [{"host_pids": "pid:[1]", "host_pid": str(2**22 + 1)}, {"host_pid": "?"}],
+    ids=["namespace", "pid"],
+)
 def test_an_owner_that_cannot_be_asked_keeps_its_container(engine, left, labels):
     name = left(**labels)
     sweep(engine)
@@ -153,7 +157,7 @@ def test_an_image_that_a_killed_preparation_left_goes(engine, left, keep):
     name = left()
     dead = keep(name, **{PREPARED: "{}", MAKER: maker(**DEAD)})
     alive = keep(name, **{PREPARED: "{}", MAKER: maker()})
-    unknown = keep(name, **{PREPARED: "{}"})
+    unknown = keep(name, **{PREPARED: "{}", MAKER: ""})
     swept = sweep(engine)
     assert Orphan("image", dead) in swept
     assert not {Orphan("image", alive), Orphan("image", unknown)} & set(swept)

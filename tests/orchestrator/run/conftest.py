@@ -14,8 +14,10 @@ from orchestrator.record import Record
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import run
-from orchestrator.settings import Flags
+from orchestrator.settings import Flags, Settings
 from tests.conftest import FILES, git, tiny_repository
+
+USUAL = Settings()
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Desk:
         *,
         model: Model | None = None,
         watch: Callable[[AnyEvent], None] = lambda event: None,
+        stated: Settings = USUAL,
         **flags: object,
     ) -> Ran:
         """Carry out a shell script as the worker, or a task with a model."""
@@ -64,7 +67,7 @@ class Desk:
         repository = Repository.open(str(self.repository), self.home)
         command = () if model else ("sh", "-ec", script)
         planned = settings.task(
-            str(self.repository), "a task", settings.Settings(), Flags(command=command, **flags)
+            str(self.repository), "a task", stated, Flags(command=command, **flags)
         )
         record = run(planned.task, repository, Records(self.home), model, hear)
         return Ran(record, events, self.repository)

@@ -36,6 +36,16 @@ def test_output_keeps_its_order(run):
     assert run(command)[0] == "".join(f"{n}\n{n}\n" for n in range(1, 201)) + "[exit status 0]"
 
 
+def test_of_a_flood_only_the_start_is_shown(run):
+    text, _ = run("seq 30000")
+    assert (len(run.lines), text.endswith("\n30000\n[exit status 0]")) == (20_000, True)
+
+
+def test_a_file_that_grew_too_large_is_named(run):
+    text, error = run("kill -XFSZ $$")
+    assert (text, error) == ("[exit status 153: a file became too large (limit 1g)]", True)
+
+
 def test_a_failure_is_marked_and_keeps_its_output(run):
     assert run("echo almost; exit 3") == ("almost\n[exit status 3]", True)
 

@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -73,6 +74,18 @@ class Answer:
         return json.loads(self.body)
 
 
+class Answers(list):
+    """What the gateway told of ended requests."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.came = threading.Event()
+
+    def append(self, answered) -> None:
+        super().append(answered)
+        self.came.set()
+
+
 class Asker:
     """A gateway to models, and a client that speaks HTTP to it."""
 
@@ -82,8 +95,12 @@ class Asker:
 
     def open(self) -> http.client.HTTPConnection:
         connection = http.client.HTTPConnection("gateway")
-        connection.sock = self.connect(self.gateway).sock
+        self.sock = connection.sock = self.connect(self.gateway).sock
         return connection
+
+    def hang_up(self) -> None:
+        """Leave the connection that was opened last."""
+        self.sock.shutdown(socket.SHUT_RDWR)
 
     def begin(self, body=HELLO, path="/v1/messages", method="POST", headers=None):
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -103,7 +120,7 @@ def make_asker(connect):
     with ExitStack() as stack:
 
         def make(*routes, budget=UNBOUND, price=lambda model, usage: None, **more) -> Asker:
-            answered = []
+            answered = Answers()
             models = Models(routes, TOKEN, Provider(**more), Ledger(budget, price), answered.append)
             gateway = stack.enter_context(open_gateway(models))
             stack.callback(lambda: gateway.faults == [] or pytest.fail(gateway.faults[0]))

@@ -1,11 +1,16 @@
 import asyncio
 import json
+import socket
 import threading
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sandbox.errors import GatewayError
+from sandbox.gateway import gateway as gateway_module
 from sandbox.gateway.gateway import open_gateway
+from tests.sandbox.gateway.conftest import Client
 
 
 class Echo:
@@ -170,3 +175,45 @@ def test_a_closed_gateway_accepts_nothing_and_says_so(connect):
         assert gateway.lost() is None
     with pytest.raises(GatewayError, match="The gateway is closed"):
         connect(gateway)
+
+
+def test_only_so_many_connections_are_held(connect, monkeypatch):
+    monkeypatch.setattr(gateway_module, "CONNECTIONS", 1)
+    door = Stalled()
+    with open_gateway(door) as gateway:
+        connect(gateway).sock.sendall(post(b"/echo", b""))
+        assert door.entered.wait(10)
+        assert connect(gateway).rest() == b""
+
+
+def test_a_body_that_is_announced_too_large_is_not_asked_for(open_client):
+    head = post(b"/echo", b"", b"Expect: 100-continue").replace(b"Length: 0", b"Length: 1001")
+    assert status(open_client(Echo()).ask(head)) == 413
+
+
+PIECES = [
+    *(b"POST /echo HTTP/1.1", b"GET /echo HTTP/1.0", b"\r\n", b"\r\n\r\n", b"\n", b"Host: g"),
+    *(b"Content-Length: 3", b"Content-Length: -1", b"Transfer-Encoding: chunked", b"3\r\nabc"),
+    *(b"Connection: keep-alive, Upgrade", b"Upgrade: websocket", b"Expect: 100-continue", b": "),
+    *(b"CONNECT a:1 HTTP/1.1", b"\0", b"\xff", b"abc"),
+]
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with open_gateway(Echo()) as gateway:
+        yield gateway
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=9), max_size=20).map(b"".join))
+def test_whatever_comes_is_answered_or_ended(shared, sent):
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.settimeout(10)
+        shared.accept(ours)
+        client = Client(theirs)
+        theirs.sendall(sent)
+        theirs.shutdown(socket.SHUT_WR)
+        client.rest()
+    assert shared.faults == []

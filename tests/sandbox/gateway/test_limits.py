@@ -8,7 +8,7 @@ import pytest
 from sandbox.gateway.provider import Waiting
 from tests.api.scenario import Fault, Step
 from tests.api.server import play
-from tests.sandbox.gateway.test_models import routes
+from tests.sandbox.gateway.test_models import APIS, every_api, routes
 
 
 def limited(**headers):
@@ -51,3 +51,12 @@ def test_an_answer_ends_a_limit(make_asker):
         asker = make_asker(*routes(api))
         assert [asker.ask().status, asker.ask().status] == [429, 200]
     assert not asker.models.used().limited
+
+
+@every_api
+def test_a_limit_that_is_told_within_a_stream_is_recorded(make_asker, path):
+    fault = Fault(after=2, then="error", error="rate_limit_error")
+    with play(Step("hello", fault=fault)) as api:
+        asker = make_asker(*routes(api))
+        assert b"rate_limit_error" in asker.ask({**APIS[path], "stream": True}, path).body
+    assert asker.models.used().limited

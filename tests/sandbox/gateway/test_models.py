@@ -1,8 +1,12 @@
 """Requests to models through the gateway, against played APIs."""
 
+import socket
+import ssl
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+import trustme
 
 from sandbox.gateway.budget import Used
 from sandbox.gateway.routes import Route
@@ -19,6 +23,15 @@ APIS = {
     "/v1/chat/completions": CHAT,
 }
 every_api = pytest.mark.parametrize("path", APIS)
+
+
+STREAMED = {**HELLO, "stream": True}
+
+
+def read_until(text, response):
+    seen = b""
+    while text not in seen:
+        seen += response.read1()
 
 
 def routes(api):
@@ -63,6 +76,56 @@ def test_the_key_is_put_in_the_place_of_the_token(make_asker, path, header, valu
     assert sent["host"] == api.url.removeprefix("http://")
 
 
+def test_a_server_that_wants_no_key_gets_none(make_asker):
+    with play(Step("hi")) as api:
+        local = Route("openai", api.url + "/v1", "", ("qwen*",), provider="ollama")
+        asker = make_asker(local)
+        asker.ask({**CHAT, "model": "qwen9"}, "/v1/chat/completions")
+    assert api.asked[0].key == ""
+    assert asker.answered[0].model == "ollama:qwen9"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"{", b"[1]", b"\xff", b'{"model": 1}', b'{"model": "claude-x", "model": "m"}'),
+        b'{"model": "claude-x", "tools": [], "messages": ' + b"[" * 5000 + b"]" * 5000 + b"}",
+        b'{"model": "claude-x", "tools": [{}, 1]}',
+    ],
+)
+def test_a_body_that_is_no_question_is_refused(make_asker, body):
+    assert make_asker(ANTHROPIC).ask(body).status == 400
+
+
+def test_a_packed_body_is_refused(make_asker):
+    headers = {"x-api-key": TOKEN, "content-encoding": "gzip"}
+    assert make_asker(ANTHROPIC).ask(headers=headers).status == 415
+
+
+def test_a_query_that_no_client_sends_is_refused(make_asker):
+    assert make_asker(ANTHROPIC).ask(path="/v1/messages?a=%0d%0a&b=#/../x").status == 400
+
+
+def test_of_two_servers_of_one_api_the_first_that_has_the_model_answers(make_asker):
+    with play() as other, play(Step("hi")) as api:
+        one = Route("openai", other.url + "/v1", KEY, ("gpt-*",))
+        two = Route("openai", api.url + "/v1", KEY, ("*",))
+        asker = make_asker(one, two)
+        assert asker.ask({**CHAT, "model": "qwen9"}, "/v1/chat/completions").status == 200
+
+
+def test_a_key_is_not_in_what_a_route_shows():
+    assert KEY not in repr(ANTHROPIC)
+
+
+def test_web_tools_do_not_leave_and_the_rest_of_the_request_does(make_asker):
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    body = {**HELLO, "tools": [search, {"name": "Read", "input_schema": {}}], "temperature": 0.1}
+    with play(Step("hi")) as api:
+        make_asker(*routes(api)).ask(body)
+    assert api.asked[0].body == {**body, "tools": body["tools"][1:]}
+
+
 def test_the_query_goes_along(make_asker):
     with play(Step("hi")) as api:
         make_asker(*routes(api)).ask(path="/v1/messages?beta=true")
@@ -96,19 +159,15 @@ def test_without_the_token_nothing_is_served(make_asker, header):
 def test_a_streamed_answer_is_passed_on_as_it_comes(make_asker):
     fault = Fault(after=3, then="stall")
     with play(Step("hello", fault=fault)) as api:
-        response = make_asker(*routes(api)).begin({**HELLO, "stream": True})
-        seen = b""
-        while b"content_block_delta" not in seen:
-            seen += response.read1()
+        read_until(b"content_block_delta", make_asker(*routes(api)).begin(STREAMED))
 
 
 def test_a_client_that_leaves_ends_the_request_upstream(make_asker):
     with play(Step("hello", fault=Fault(after=3, then="stall"))) as api:
         asker = make_asker(*routes(api))
-        response = asker.begin({**HELLO, "stream": True})
-        response.read1()
-        response.close()
-        asker.gateway.close()
+        read_until(b"content_block_delta", asker.begin(STREAMED))  # nothing more is on its way
+        asker.hang_up()
+        assert asker.answered.came.wait(10)
     assert [one.estimated for one in asker.answered] == [True]
 
 
@@ -159,3 +218,35 @@ def test_closing_the_gateway_ends_a_stream_by_name(make_asker):
     assert b"message_start" in first
     assert b"event: error" in rest
     assert b"The gateway was closed" in rest
+
+
+def test_a_redirection_is_not_followed_with_the_key(make_asker):
+    with play() as elsewhere:
+        there = {"location": elsewhere.url + "/v1/messages"}
+        with play(Step(fault=Fault(status=302, instead="html", headers=there))) as api:
+            asker = make_asker(*routes(api))
+            assert asker.ask().status == 302
+    assert elsewhere.requests == []
+    assert asker.models.used() == Used(requests=1)
+
+
+def test_a_provider_that_cannot_prove_its_name_gets_nothing(make_asker):
+    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(secure)
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as pool:
+        port = server.getsockname()[1]
+        arrived = pool.submit(shaken, secure, server)
+        answer = make_asker(replace(ANTHROPIC, base_url=f"https://127.0.0.1:{port}")).ask()
+        assert "does not answer: ConnectError" in answer.json["error"]["message"]
+        assert isinstance(arrived.result(10), ssl.SSLError)
+
+
+def shaken(secure, server):
+    """What came of a handshake, or its failure."""
+    plain, _ = server.accept()
+    try:
+        with secure.wrap_socket(plain, server_side=True) as sock:
+            return sock.recv(9)
+    except ssl.SSLError as error:
+        plain.close()
+        return error

@@ -1,0 +1,55 @@
+"""Whether the kernel killed a process of a sandbox for memory, from the kernel's own count of it.
+
+Not from the engine's `OOMKilled`: that is false for an exec'd process, and stays true for good once
+any child was killed.
+"""
+
+import re
+
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+from sandbox.container import death
+from sandbox.engine import Engine
+from sandbox.hardening import BUSYBOX
+
+COUNTS = ("/sys/fs/cgroup/memory/memory.oom_control", "/sys/fs/cgroup/memory.events")
+"""Of the container's own control group, version 1 and 2. Its mount is read-only for everybody in
+there, and no process inside can touch the program that reads it, which runs as root."""
+KILLS = re.compile(rb"^oom_kill (\d+)$", re.MULTILINE)
+SIGNALLED = 128
+"""From this exit status on, a signal ended the command or, as shells tell it, its last child."""
+READ = (0, 1)
+"""How the reading program ends; one of the two files is always missing."""
+
+
+class Kills:
+    """The processes of one container that the kernel killed for memory."""
+
+    def __init__(self, engine: Engine, container: str) -> None:
+        self._api = engine.client.api
+        self._container = container
+        self._known = 0
+
+    def behind(self, status: int) -> bool:
+        """Whether an exit status is due to it: there were more of them since the last such look.
+
+        It costs nothing unless a signal ended the command. Raises SandboxLostError when that came
+        from the end of the whole container.
+        """
+        if status < SIGNALLED:
+            return False
+        known, self._known = self._known, self._count()
+        return self._known > known
+
+    def _count(self) -> int:
+        command = [BUSYBOX, "cat", *COUNTS]
+        try:
+            reading = self._api.exec_create(self._container, command, user="0:0", workdir="/")["Id"]
+            said = self._api.exec_start(reading)
+            status = self._api.exec_inspect(reading)["ExitCode"]
+        except (DockerException, RequestException):
+            said, status = b"", None
+        if status not in READ and (dead := death(self._api, self._container)):
+            raise dead
+        return max((int(count) for count in KILLS.findall(said)), default=self._known)

@@ -1,0 +1,57 @@
+import time
+from math import inf
+
+import pytest
+
+from orchestrator import preparation
+from orchestrator.cli.shelf import Keep, ago, size
+from sandbox.stock import Stored
+
+HOUR = 3600
+
+
+def image(owner: str, hours: float) -> Stored:
+    return Stored("i", (), 1, time.time() - hours * HOUR, owner)
+
+
+@pytest.mark.parametrize(
+    ("whose", "hours", "everybodys", "kept"),
+    [
+        ("ours", 0, False, False),
+        ("gone", 2, False, False),
+        ("gone", 0.5, False, True),
+        ("theirs", 2, False, True),
+        ("theirs", 2, True, False),
+        ("theirs", 0.5, True, True),
+        ("elsewhere", 2, False, True),
+        ("nobody", 2, False, True),
+        ("nobody", 2, True, False),
+    ],
+)
+def test_whose_images_may_go(tmp_path, whose, hours, everybodys, kept):
+    (tmp_path / "theirs").mkdir()
+    owner = {
+        "gone": preparation.owner(tmp_path / "gone"),
+        "theirs": preparation.owner(tmp_path / "theirs"),
+        "ours": preparation.owner(tmp_path / "ours"),
+        "elsewhere": f"another-machine:{tmp_path}/gone",
+        "nobody": "",
+    }[whose]
+    keep = Keep(tmp_path / "ours", everybodys, began=inf)
+    assert keep(image(owner, hours)) is kept
+
+
+def test_what_a_live_run_may_have_asked_for_stays(tmp_path):
+    keep = Keep(tmp_path, False, began=time.time() - HOUR)
+    owner = preparation.owner(tmp_path)
+    assert [keep(image(owner, hours)) for hours in (0.5, 2)] == [True, False]
+
+
+def test_sizes_and_ages_are_for_people():
+    assert [size(each) for each in (0, 999, 1000, 12_345_678, 3 << 40)] == [
+        *("0 B", "999 B", "1.0 kB", "12 MB", "3.3 TB"),
+    ]
+    now = time.time()
+    assert [ago(now - each) for each in (3, 61, 3 * HOUR, 50 * HOUR)] == [
+        *("just now", "1 minute ago", "3 hours ago", "2 days ago"),
+    ]
