@@ -1,9 +1,9 @@
-"""All benchmarks, or the named ones: `python -m benchmarks [help] [start] [steps]`."""
+"""All benchmarks, or the named ones: `python -m benchmarks [help] [start] [channel] [steps]`."""
 
 import importlib
 import sys
 
-ALL = ("help", "start", "steps")
+ALL = ("help", "start", "channel", "steps")
 
 
 def main(names: list[str]) -> None:
