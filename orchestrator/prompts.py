@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from orchestrator.events import CheckFinished
+from sandbox.companion import Companion
 
 _SYSTEM = """\
 You are a software engineer working on a repository. Its files are in /workspace.
@@ -22,6 +23,12 @@ account of what you did and what remains."""
 _OFFLINE = "There is no network: packages cannot be downloaded; use what is installed."
 _ONLINE = """\
 A proxy, which the usual variables name, reaches these hosts and no other: {hosts}."""
+
+_BESIDE = """\
+
+
+Beside you run, on 127.0.0.1: {services}.
+Checks get fresh ones: nothing that you store there stays."""
 
 _CHECKS = """\
 
@@ -51,13 +58,22 @@ You have made the same call three times with the same failing result. Do not rep
 why it fails, or take another way."""
 
 
-def system(checks: Sequence[str], hosts: Sequence[str] = ()) -> str:
+def system(
+    checks: Sequence[str], hosts: Sequence[str] = (), services: Sequence[Companion] = ()
+) -> str:
     """The standing instructions for the agent; `hosts` are those that it may reach."""
     network = _ONLINE.format(hosts=", ".join(hosts)) if hosts else _OFFLINE
     instructions = _SYSTEM.replace("{network}", network)
+    if services:
+        instructions += _BESIDE.format(services=", ".join(map(_service, services)))
     if not checks:
         return instructions
     return instructions + _CHECKS.format(commands="\n".join(f"- {check}" for check in checks))
+
+
+def _service(companion: Companion) -> str:
+    port = f", port {companion.port}" if companion.port else ""
+    return f"{companion.name} ({companion.image}{port})"
 
 
 def refusal(failed: Sequence[CheckFinished]) -> str:

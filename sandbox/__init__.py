@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sandbox.box import Box, open_box
+    from sandbox.companion import Companion
     from sandbox.engine import Engine, connect
     from sandbox.files import FileError
     from sandbox.images import BASE_IMAGE, Prepared, prepare
     from sandbox.limits import Limits
     from sandbox.neighbour import Neighbour
     from sandbox.opening import open
+    from sandbox.services import Services
     from sandbox.snapshot import Snapshot
     from sandbox.source import Source
     from sandbox.stream import Completed, Exit, Line
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BASE_IMAGE",
     "Box",
+    "Companion",
     "Completed",
     "Engine",
     "Exit",
@@ -30,6 +33,7 @@ __all__ = [
     "Line",
     "Neighbour",
     "Prepared",
+    "Services",
     "Snapshot",
     "Source",
     "connect",
@@ -41,6 +45,7 @@ __all__ = [
 _ROOMS = {
     "BASE_IMAGE": "images",
     "Box": "box",
+    "Companion": "companion",
     "Completed": "stream",
     "Engine": "engine",
     "Exit": "stream",
@@ -49,6 +54,7 @@ _ROOMS = {
     "Line": "stream",
     "Neighbour": "neighbour",
     "Prepared": "images",
+    "Services": "services",
     "Snapshot": "snapshot",
     "Source": "source",
     "connect": "engine",

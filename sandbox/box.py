@@ -42,6 +42,7 @@ class Box:
     id: str
     channel: FramedChannel
     files: Files
+    terminals: Terminals
 
     def __init__(
         self,

@@ -1,16 +1,14 @@
 """A program of the sandbox that runs on under a token: how it ended, and how to end it."""
 
-import contextlib
 import time
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from docker.api.client import APIClient
 
-from sandbox.container import lost
+from sandbox.container import death
 from sandbox.engine import Engine
-from sandbox.errors import SandboxLostError
-from sandbox.exec import GONE, PROGRAM, ExecChannel
+from sandbox.exec import PROGRAM, ExecChannel, losing
 from sandbox.hardening import TOOLBOX, USER
 
 PAUSE = 0.01
@@ -56,19 +54,12 @@ class Program:
 
     def require_sandbox(self) -> None:
         """Raise SandboxLostError when the container does not run."""
-        if error := lost(self.api, self.container):
-            raise error
+        if dead := death(self.api, self.container):
+            raise dead
 
-    @contextlib.contextmanager
-    def losing(self) -> Iterator[None]:
+    def losing(self) -> AbstractContextManager[None]:
         """Tell a container or engine that went away from everything else."""
-        try:
-            yield
-        except GONE as error:
-            self.require_sandbox()
-            raise SandboxLostError(
-                f"The sandbox runs, but the engine refused a terminal: {error}"
-            ) from error
+        return losing(self.api, self.container)
 
     def _running(self) -> bool:
         return bool(self.api.exec_inspect(self.id)["Running"])

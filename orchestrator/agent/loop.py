@@ -123,7 +123,7 @@ class Agent:
     def _conversation(self, task: Task) -> Conversation:
         return Conversation(
             self.model,
-            prompts.system(task.checks, task.network.allow),
+            prompts.system(task.checks, task.network.allow, task.services),
             [tool.schema for tool in self.tools],
             task.limits.output_tokens,
             self.patience,
