@@ -39,6 +39,8 @@ such as `make deps`. A file too many costs a set-up now and then, one too few a 
 
 _BETWEEN_WORDS = re.compile(r"""[\s;|&()<>"'`=$]+""")
 _LISTED_BYTES = 1 << 30
+_NAMES = (re.escape(name).replace(r"\*", r"[^/\0]*") for name in MANIFESTS.split())
+_MANIFEST = re.compile(rf"[\t/](?:{'|'.join(_NAMES)})(?=\0)".encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,30 +56,45 @@ def inputs(
     repository: Repository, base: Base, setup: tuple[str, ...], globs: tuple[str, ...]
 ) -> Inputs:
     """Find them: manifests, whatever `globs` fit, and each file that a set-up command names."""
-    known = compile_globs(*MANIFESTS.split(), *globs)
-    named = {os.fsencode(path) for command in setup for path in _named(command)}
-    found = {}
-    links = []
-    for path, mode, name in files(repository, base.tree):
-        if mode == "160000":
-            links.append((path, name))
-        elif path in named or known.fit(path):
-            found[path] = (mode, name)
+    listed = listing(repository, base.tree)
+    found = {*_ending(listed, _MANIFEST), *_with(listed, setup)}
+    if globs:
+        fit = compile_globs(*globs).fit
+        found.update(row for row in listed.split(b"\0") if row and fit(row.partition(b"\t")[2]))
+    found = {row for row in found if not row.startswith(b"160000 ")}
     if not found:
         return Inputs((), "")
     # With a submodule at another commit, set-up finds other files there.
-    parts = [*sorted(found.items()), *links]
-    paths = tuple(path.decode("utf-8", "replace") for path in sorted(found))
-    return Inputs(paths, hashlib.sha256(repr(parts).encode()).hexdigest())
+    decisive = sorted({*found, *links(listed)})
+    paths = sorted(row.partition(b"\t")[2].decode("utf-8", "replace") for row in found)
+    return Inputs(tuple(paths), hashlib.sha256(b"\0".join(decisive)).hexdigest())
 
 
-def files(repository: Repository, tree: str) -> Iterator[tuple[bytes, str, str]]:
-    """Path, mode and object id of everything in a tree."""
+def listing(repository: Repository, tree: str) -> bytes:
+    """Everything in a tree, each row ended by NUL: mode, kind and object id, a tab, the path."""
     wanted = ("ls-tree", "-r", "-z", "--full-tree", tree)
-    for row in repository.git.run(*wanted, limit=_LISTED_BYTES).split(b"\0")[:-1]:
-        facts, _, path = row.partition(b"\t")
-        mode, _, name = facts.decode("ascii").split()
-        yield path, mode, name
+    return repository.git.run(*wanted, limit=_LISTED_BYTES)
+
+
+def links(listed: bytes) -> Iterator[bytes]:
+    """The rows of submodules."""
+    if listed.startswith(b"160000 ") or b"\x00160000 " in listed:
+        yield from (row for row in listed.split(b"\0") if row.startswith(b"160000 "))
+
+
+def _ending(listed: bytes, end: re.Pattern[bytes]) -> Iterator[bytes]:
+    """The rows that end so; searched as a whole, for there may be many thousand."""
+    for match in end.finditer(listed):
+        yield listed[listed.rfind(b"\0", 0, match.start()) + 1 : match.end()]
+
+
+def _with(listed: bytes, setup: tuple[str, ...]) -> Iterator[bytes]:
+    """The rows of files that a command names."""
+    paths = {os.fsencode(path) for command in setup for path in _named(command)}
+    for path in paths:
+        at = listed.find(b"\t%s\0" % path)
+        if at != -1:
+            yield listed[listed.rfind(b"\0", 0, at) + 1 : at + 1 + len(path)]
 
 
 def _named(command: str) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orchestrator.errors import RepositoryError
 from orchestrator.git import Git, Place
-from orchestrator.inputs import files
+from orchestrator.inputs import links, listing
 from orchestrator.repository import Base, Repository
 from sandbox.source import Submodule
 
@@ -21,12 +21,10 @@ def submodules(
     repository: Repository, base: Base, packs: Path, prefix: str = "", depth: int = 1
 ) -> Iterator[Submodule]:
     """Every one whose commit is here, each before those in it; packs are kept in `packs`."""
-    links = {path: name for path, mode, name in files(repository, base.tree) if mode == "160000"}
-    if not links or depth > _DEEPEST:
-        return
     names = _names(repository.git, base.commit)
-    for raw, commit in sorted(links.items()):
-        path = raw.decode("utf-8", "surrogateescape")
+    if not names or depth > _DEEPEST:
+        return
+    for path, commit in sorted(_links(repository, base)):
         found = _present(repository.place, path, names.get(path, path), commit)
         if found is None:
             continue
@@ -38,6 +36,13 @@ def submodules(
             continue
         yield Submodule(prefix + path, commit, pack)
         yield from submodules(found, inner, packs, f"{prefix}{path}/", depth + 1)
+
+
+def _links(repository: Repository, base: Base) -> Iterator[tuple[str, str]]:
+    """Path and commit of each."""
+    for row in links(listing(repository, base.tree)):
+        facts, _, path = row.partition(b"\t")
+        yield path.decode("utf-8", "surrogateescape"), facts.split()[-1].decode("ascii")
 
 
 def _names(git: Git, commit: str) -> dict[str, str]:

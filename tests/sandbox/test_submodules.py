@@ -149,7 +149,9 @@ def test_they_are_found_by_name_in_worktrees_and_as_whole_repositories(project, 
     project.git("worktree", "add", "-q", str(tmp_path / "linked"))
     assert present(tmp_path / "linked", tmp_path) == both
     start(project.user / "own", {"a": b""})
-    project.commit({})
+    own = '[submodule "own"]\npath = own\nurl = ./own\n'
+    modules = (project.user / ".gitmodules").read_text()
+    project.commit({".gitmodules": (modules + own).encode()})
     assert present(project.user, tmp_path) == ["own", *both]
 
 
