@@ -1,9 +1,9 @@
-"""All benchmarks, or the named ones: `python -m benchmarks [gateway] [help] [start] [steps]`."""
+"""All benchmarks, or the named ones: `python -m benchmarks [help] [start] [channel] ...`."""
 
 import importlib
 import sys
 
-ALL = ("gateway", "help", "start", "steps")
+ALL = ("help", "start", "channel", "gateway", "steps")
 
 
 def main(names: list[str]) -> None:

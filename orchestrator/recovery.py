@@ -8,7 +8,7 @@ from orchestrator.changes import Changes
 from orchestrator.events import AnyEvent, Crashed, Recovered, Restarting
 from orchestrator.quarantine import Note
 from sandbox.box import Box
-from sandbox.errors import EngineError, SandboxLostError
+from sandbox.errors import CrossingError, DiskFullError, SandboxError, SandboxLostError
 
 RESTARTS = 5
 """So often a run opens its sandbox again; what dies once more is not going to hold."""
@@ -51,7 +51,9 @@ class Recovery:
             time.sleep(wait)
             try:
                 self._restore(box)
-            except (SandboxLostError, EngineError) as error:
+            except (DiskFullError, CrossingError):
+                raise
+            except SandboxError as error:  # the engine is away, a neighbour does not come up
                 lost = _as_lost(error)
                 yield Crashed(reason=str(lost))
             else:
@@ -76,7 +78,7 @@ class Recovery:
             pack.unlink(missing_ok=True)
 
 
-def _as_lost(error: SandboxLostError | EngineError) -> SandboxLostError:
+def _as_lost(error: SandboxError) -> SandboxLostError:
     """The crash that this error tells of; what ended at a limit of its own is raised."""
     if not isinstance(error, SandboxLostError):
         return SandboxLostError(str(error))

@@ -38,6 +38,7 @@ from sandbox.box import Box
 from sandbox.errors import SandboxLostError
 from sandbox.gateway.cassette import size
 from sandbox.neighbour import Neighbour
+from sandbox.services import Services
 from sandbox.sweep import sweep
 
 NO_CREDENTIALS: Mapping[str, str] = {}
@@ -89,7 +90,7 @@ def run(
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
         changes = Changes.of(quarantine, policy, base)
         with open_ways(attempt, task, credentials) as ways:
-            near = ways.work.neighbours
+            near: Sequence[Neighbour] = (*ways.work.neighbours, Services(task.services))
             with attempt.gathering():
                 attempt.image = prepare_image(attempt, engine, task, given, ways)
                 _prove_base(attempt, engine, task, base, near)

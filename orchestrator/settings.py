@@ -9,8 +9,10 @@ from typing import Literal
 from msgspec import Struct, field
 
 from orchestrator import toml_file
+from orchestrator.beside import Beside, companion
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.task import MAX_TURNS, Limits, Network, Task, WorkerKind
+from sandbox.companion import Companion
 from sandbox.gateway.hosts import BUNDLES, AllowList, host
 from sandbox.gateway.index import Index
 from sandbox.limits import Limits as BoxLimits
@@ -115,6 +117,7 @@ class Settings(Struct, frozen=True):
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
     guardrails: Policy = field(default_factory=Policy)
+    services: dict[str, Beside] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for glob in self.setup_inputs:
@@ -163,6 +166,7 @@ def read(data: bytes | None) -> Settings:
     settings = toml_file.load(FILE, data, Settings)
     try:
         _check(settings.limits, settings.model, (*settings.setup, *settings.checks))
+        _services(settings.services)
     except ValueError as error:
         raise SettingsError(f"{FILE}: {error}.") from None
     return settings
@@ -209,6 +213,7 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             checks=checks,
             limits=limits,
             box=_box(settings.sandbox, limits),
+            services=_services(settings.services),
         ),
         warnings=_clamped(asked),
     )
@@ -300,3 +305,7 @@ def _box(settings: SandboxSettings, limits: Limits) -> BoxLimits:
         workspace=settings.workspace,
         seconds=max(BoxLimits().seconds, limits.seconds + _AFTER_WORK),
     )
+
+
+def _services(tables: dict[str, Beside]) -> tuple[Companion, ...]:
+    return tuple(companion(name, table, size) for name, table in tables.items())

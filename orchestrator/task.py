@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sandbox.companion import Companion
 from sandbox.limits import Limits as BoxLimits
 
 MAX_TURNS = 50
@@ -67,3 +68,5 @@ class Task:
     """A folder of recorded model traffic that answers in the model's place."""
     limits: Limits = field(default_factory=Limits)
     box: BoxLimits = field(default_factory=BoxLimits)
+    services: tuple[Companion, ...] = ()
+    """What runs beside the work and beside each proof, such as a database."""

@@ -3,7 +3,7 @@
 import dataclasses
 import difflib
 import tomllib
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -58,6 +58,15 @@ def _refuse_unknown(table: dict[str, Any], kind: object, prefix: str) -> None:
             raise SettingsError(f"there is no setting {prefix + key!r} ({hint})")
         if isinstance(value, dict) and _fields(known[key]):
             _refuse_unknown(value, known[key], f"{prefix}{key}.")
+        elif isinstance(value, dict) and get_origin(known[key]) is dict:
+            _refuse_unknown_in_each(value, get_args(known[key])[1], f"{prefix}{key}.")
+
+
+def _refuse_unknown_in_each(tables: dict[str, Any], kind: object, prefix: str) -> None:
+    """The same for tables whose names are free, such as `[services.db]`."""
+    for name, table in tables.items():
+        if isinstance(table, dict) and _fields(kind):
+            _refuse_unknown(table, kind, f"{prefix}{name}.")
 
 
 def _fields(kind: object) -> dict[str, object]:

@@ -1,14 +1,20 @@
 """What a container may do: pure functions from limits to the create request of the Engine API."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sandbox.companion import Companion
 from sandbox.limits import Limits
 
 TOOLBOX = "/opt/orchestrator"
 BUSYBOX = f"{TOOLBOX}/bin/busybox"
 USER = "10001:10001"
 """Who all work runs as, and who owns /workspace and /home/agent."""
+
+SERVICE_PIDS = 512
+SERVICE_CPUS = 2.0
+SERVICE_FILE = 1 << 30
+"""Bytes of one file; PostgreSQL starts another one then."""
 
 ENVIRONMENT = {
     "HOME": "/home/agent",
@@ -58,6 +64,50 @@ def preparation_flags(
     """
     capabilities = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID")
     return _flags(image, limits, toolbox, labels, capabilities=capabilities)
+
+
+def service_flags(
+    companion: Companion,
+    image: str,
+    program: Sequence[str],
+    *,
+    toolbox: str,
+    labels: Mapping[str, str],
+    beside: str,
+) -> dict[str, Any]:
+    """The create request of a service that shares a running container's network namespace."""
+    return {
+        "Image": image,
+        "User": companion.user,
+        "Entrypoint": list(program),
+        "Cmd": [],
+        "StopTimeout": 2,
+        "StopSignal": "SIGTERM",
+        "Env": [f"{name}={value}" for name, value in companion.env.items()],
+        "Labels": dict(labels),
+        "Healthcheck": {"Test": ["NONE"]},
+        "HostConfig": {
+            "Init": True,
+            "CapDrop": ["ALL"],
+            "SecurityOpt": ["no-new-privileges"],
+            "NetworkMode": f"container:{beside}",
+            "IpcMode": "private",
+            "PidsLimit": SERVICE_PIDS,
+            "Memory": companion.memory,
+            "MemorySwap": companion.memory,
+            "NanoCpus": int(SERVICE_CPUS * 1e9),
+            "Ulimits": [
+                _ulimit("nofile", 4096),
+                _ulimit("core", 0),
+                _ulimit("fsize", SERVICE_FILE),
+            ],
+            # Not /run: it would hide the folders that images make there for their own users.
+            "Tmpfs": {"/tmp": _tmpfs(companion.memory // 4)},
+            # Its last lines explain a failure, so it has a log, of one small file.
+            "LogConfig": {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "1"}},
+            "Mounts": [_toolbox(toolbox)],
+        },
+    }
 
 
 def _flags(

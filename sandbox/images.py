@@ -183,6 +183,12 @@ def _base(engine: Engine, name: str) -> Image:
     return image
 
 
+def available(engine: Engine, name: str) -> Image:
+    """An image by its name, pulled when it is not there. Raises ImageError, DiskFullError."""
+    with _disk_full_named():
+        return _base(engine, name)
+
+
 def _pull(engine: Engine, name: str) -> Image:
     if name.startswith(OURS):
         raise ImageError(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
@@ -51,13 +52,15 @@ def present(engine: Engine, image: str) -> bool:
 
 def stored(engine: Engine) -> tuple[Stored, ...]:
     """Every prepared image, the least recently used first."""
-    images = engine.client.images
-    unborn = images.list(filters={"dangling": True, "label": LABEL})
-    found = {image.id: image for image in (*images.list(PREPARED), *images.list(SETUP), *unborn)}
+    api = engine.client.api
+    unborn = api.images(filters={"dangling": True, "label": LABEL})
     busy = _busy(engine)
-    return tuple(
-        sorted((_stored(image, busy) for image in found.values()), key=lambda each: each.used)
-    )
+    found = {}
+    for listed in (*api.images(PREPARED), *api.images(SETUP), *unborn):
+        with suppress(ImageNotFound):  # others remove images, too
+            image = engine.client.images.get(listed["Id"])
+            found[image.id] = _stored(image, busy)
+    return tuple(sorted(found.values(), key=lambda each: each.used))
 
 
 def _stored(image: Image, busy: frozenset[str]) -> Stored:

@@ -31,7 +31,7 @@ from sandbox.program import Program
 LARGEST = 500
 """Rows or columns of a screen, at most."""
 IDLE = 1800.0
-"""Seconds after which a session that nobody used is closed."""
+"""Seconds after which a session that nobody used is closed, usually."""
 UNSENT = 1 << 16
 """Bytes of keys that a program has not taken yet, at most."""
 SEARCHED = 4096
@@ -61,6 +61,8 @@ class Request:
     columns: int
     cwd: str
     env: Mapping[str, str]
+    idle: float
+    """Seconds without use, after which it is closed."""
 
 
 class Terminal:
@@ -81,6 +83,7 @@ class Terminal:
         self._awaited: tuple[str, ...] = ()
         self._found = False
         self._came = 0.0
+        self._idle = request.idle
         self._used = time.monotonic()
         self._over = False
         self._status: int | None = None
@@ -211,7 +214,7 @@ class Terminal:
         self._end()
 
     def _idle_in(self) -> float:
-        return self._used + IDLE - time.monotonic()
+        return self._used + self._idle - time.monotonic()
 
     def _show(self) -> None:
         with self._changed:

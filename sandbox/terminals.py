@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from sandbox.channel import NOTHING, WORKSPACE
 from sandbox.engine import Engine
 from sandbox.exec import refuse
-from sandbox.terminal import Request, Terminal, TerminalError, check_size
+from sandbox.terminal import IDLE, Request, Terminal, TerminalError, check_size
 
 MOST = 4
 """Sessions of one sandbox that run at the same time."""
@@ -30,8 +30,9 @@ class Terminals:
         columns: int = COLUMNS,
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
+        idle: float = IDLE,
     ) -> Terminal:
-        """Start a program on a terminal of its own.
+        """Start a program on a terminal of its own; after `idle` seconds without use it is closed.
 
         Raises TerminalError when too many run or the arguments cannot be given to a program,
         SandboxLostError when the container died. A program that cannot be started has ended with
@@ -51,7 +52,7 @@ class Terminals:
             self._engine,
             self._container,
             self._count,
-            Request(tuple(command), rows, columns, cwd, variables),
+            Request(tuple(command), rows, columns, cwd, variables, idle),
         )
         self._sessions[self._count] = opened
         return opened
@@ -62,7 +63,9 @@ class Terminals:
             return next(iter(self._sessions.values()))
         if number in self._sessions:
             return self._sessions[number]
-        known = ", ".join(map(str, self._sessions)) or "none"
+        if not self._sessions:
+            raise TerminalError("there is no session; open one first")
+        known = ", ".join(map(str, self._sessions))
         wanted = "say which session" if number is None else f"there is no session {number}"
         raise TerminalError(f"{wanted}; open: {known}")
 

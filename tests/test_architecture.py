@@ -18,7 +18,18 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("orchestrator", "sandbox", "splitters", "containers")
 
 LAYERS = (
-    {"errors", "events", "outcome", "task", "patch", "edit", "pricing", "git", "toml_file"}
+    {
+        "beside",
+        "errors",
+        "events",
+        "outcome",
+        "task",
+        "patch",
+        "edit",
+        "pricing",
+        "git",
+        "toml_file",
+    }
     | {"settings", "record", "evidence", "reason", "screen", "foreign"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
     | {"history", "inputs", "submodules"},

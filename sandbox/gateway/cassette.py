@@ -7,7 +7,6 @@ A file appears whole or not at all. No header of a request is kept, and of a res
 that clients act on; what was secret in a request is asterisks wherever it comes back.
 """
 
-import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,18 +33,18 @@ class Chunk(Struct, frozen=True, omit_defaults=True):
     at: float
     """Seconds after the request was made."""
     text: str = ""
-    base64: str = ""
+    base64: bytes = b""
 
     @classmethod
     def of(cls, at: float, content: bytes) -> "Chunk":
         try:
             return cls(at, text=content.decode())
         except UnicodeDecodeError:
-            return cls(at, base64=base64.b64encode(content).decode())
+            return cls(at, base64=content)
 
     @property
     def content(self) -> bytes:
-        return base64.b64decode(self.base64) if self.base64 else self.text.encode()
+        return self.base64 or self.text.encode()
 
 
 class Exchange(Struct, frozen=True, kw_only=True):

@@ -43,6 +43,7 @@ BACKLOG = 4 * PIECE
 IDLE, LATER = 2, 1000
 """Milliseconds without anything to do before a warden is made, and before that is tried again."""
 INPUT_LIMIT = 1 << 20
+SPARES = 2
 ATTEMPTS = 20
 PAUSE = 0.05
 CLEARED = b"[the limit of processes was reached: all other processes were ended]\n"
@@ -50,12 +51,12 @@ NO_PROCESS = b"no process is left to start the command with\n"
 
 
 class Server:
-    """Commands by their number, and a warden kept ready for the next."""
+    """Commands by their number, and wardens kept ready for the next."""
 
     def __init__(self) -> None:
         self.out = Outlet(TO)
         self.seats: dict[int, Seat] = {}
-        self.spare: Warden | None = None
+        self.spares: list[Warden] = []
         self.idle = IDLE
         self.memory = b""
         self._held = b""
@@ -67,19 +68,20 @@ class Server:
 
     def turn(self) -> bool:
         """Wait for something to do, and do it; False when the other side has gone."""
-        ready = dict(self.waiting().poll(None if self.spare else self.idle))
-        if not ready and not self.spare:
-            self.spare = warden_if_possible()
-            self.idle = IDLE if self.spare else LATER
+        ready = dict(self.waiting().poll(None if self.spares else self.idle))
+        if not ready:
+            self.prepare()
+            self.idle = IDLE if self.spares else LATER
         if ready.get(TO):
             self.out.push()
         if ready.get(FROM) and not self.take():
             return False
         for seat in list(self.seats.values()):
             self.attend(seat, ready)
-        if self.spare and ready.get(self.spare.fd) and self.spare.hear() is None:
-            self.spare.signal()  # somebody killed it
-            self.spare = None
+        for spare in list(self.spares):
+            if ready.get(spare.fd) and spare.hear() is None:
+                spare.signal()  # somebody killed it
+                self.spares.remove(spare)
         return self.out.fd != -1
 
     def waiting(self) -> "select.poll":
@@ -87,8 +89,8 @@ class Server:
         poll.register(FROM, select.POLLIN)
         if self.out.size:
             poll.register(TO, select.POLLOUT)
-        if self.spare:
-            poll.register(self.spare.fd, select.POLLIN)
+        for spare in self.spares:
+            poll.register(spare.fd, select.POLLIN)
         for seat in self.seats.values():
             if seat.warden:
                 more = select.POLLOUT if seat.warden.busy else 0
@@ -126,8 +128,8 @@ class Server:
         wish, free = seat.hear()
         if seat.memory is not None:
             self.memory, seat.memory = seat.memory, None
-        if free and self.spare is None:
-            self.spare = free
+        if free and len(self.spares) < SPARES:
+            self.spares.append(free)
         elif free:
             free.leave()
         if wish == "started":
@@ -161,9 +163,8 @@ class Server:
             if seat is not but and not seat.ending:
                 self.send(ERR, seat.number, CLEARED)
         reaper.kill(-1)
-        if self.spare:
-            self.spare.leave()
-            self.spare = None
+        while self.spares:
+            self.spares.pop().leave()
 
     def start_anew(self, seat: Seat) -> None:
         job, early = seat.job, seat.early
@@ -173,8 +174,12 @@ class Server:
         if again := self.seats.get(seat.number):
             again.room, again.given, again.early = seat.room, seat.given, early
 
+    def prepare(self) -> None:
+        if not self.spares and (warden := warden_if_possible()):
+            self.spares.append(warden)
+
     def start(self, number: int, job: bytes) -> None:
-        warden, self.spare = self.spare, None
+        warden = self.spares.pop() if self.spares else None
         for attempt in range(ATTEMPTS):
             if warden := warden or warden_if_possible():
                 break
@@ -214,7 +219,7 @@ class Server:
         if kind == CALL:
             self.start(number, content)
             # Its warden does not come back. While it works there is time to make the next one.
-            self.spare = self.spare or warden_if_possible()
+            self.prepare()
             return
         seat = self.seats.get(number)
         if seat is None:

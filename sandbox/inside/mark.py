@@ -32,6 +32,8 @@ def mark(skip: Container[bytes]) -> str:
                 for entry in entries:
                     path = folder + entry.name
                     facts = entry.stat(follow_symlinks=False)
+                    if len(seen) > MOST:
+                        return ""
                     if stat.S_ISDIR(facts.st_mode):
                         if path != b".git" and path + b"/" not in skip:
                             waiting.append(path + b"/")
@@ -39,10 +41,8 @@ def mark(skip: Container[bytes]) -> str:
                     elif facts.st_ctime_ns > limit:
                         return ""
                     else:
-                        times = (facts.st_mtime_ns, facts.st_ctime_ns)
-                        seen.append((path, facts.st_mode, facts.st_size, facts.st_ino, times))
-            if len(seen) > MOST:
-                return ""
+                        which = (facts.st_dev, facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns)
+                        seen.append((path, facts.st_mode, facts.st_size, which))
     except OSError:
         return ""
     seen.sort()

@@ -30,7 +30,7 @@ from orchestrator.recovery import RESTARTS, Recovery
 from orchestrator.repository import Repository
 from orchestrator.task import Task
 from sandbox import Engine, Limits, Source, open_box, prepare
-from sandbox.errors import SandboxLostError
+from sandbox.errors import SandboxError, SandboxLostError
 from sandbox.images import BASE_IMAGE
 from tests.conftest import FILES, tiny_repository
 
@@ -88,6 +88,26 @@ def test_files_are_those_recorded_last(box, kill, recovery):
     list(recovery.check(box))
     assert box.rehash() == recovery.changes.tree
     assert box.files.read("kept.txt") == b"kept\n"
+
+
+def test_a_neighbour_that_does_not_come_up_is_waited_for(engine, base, recovery):
+    failures = [SandboxError("Not yet."), None]
+
+    class Slow:
+        @contextmanager
+        def join(self, *_):
+            if failure := failures.pop():
+                raise failure
+            yield {}
+
+    with open_box(
+        engine, base[2], Limits(), run="test", purpose="work", neighbours=[Slow()]
+    ) as box:
+        engine.client.api.kill(box.id)
+        failures.insert(0, None)
+        told = list(recovery.check(box))
+        assert told[2] == Crashed(reason="Not yet.")
+        assert (isinstance(told[-1], Recovered), box.lost()) == (True, None)
 
 
 def test_a_limit_of_its_own_is_no_crash(box, recovery):

@@ -10,6 +10,7 @@ from orchestrator.events import (
     CheckFinished,
     Crashed,
     Delivered,
+    EgressRefused,
     Ignored,
     Judged,
     LeftOut,
@@ -122,6 +123,12 @@ SHOWN = {
         ["check make test failed (2), 1.2 s", "     one", "     two"],
     ),
     "green proof": (check("proof", True), ["check make test passed in a fresh container, 1.2 s"]),
+    "a refused host": (
+        EgressRefused(
+            host="a.example:443", count=3, remedy="--allow-private a.example", stage="work"
+        ),
+        ["     refused: a.example:443 (3 times) - allow it with --allow-private a.example"],
+    ),
     "warning": (Warned(text="careful\nnow"), ["     careful", "     now"]),
     "end of work": (
         WorkerFinished(reason="turns", message="out of turns"),

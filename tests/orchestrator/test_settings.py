@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator import settings
+from orchestrator.beside import Beside
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.settings import (
     Flags,
@@ -16,6 +17,7 @@ from orchestrator.settings import (
     Settings,
 )
 from orchestrator.task import Limits, Network, Task
+from sandbox.companion import Companion
 from sandbox.gateway.hosts import BUNDLES
 from sandbox.limits import Limits as BoxLimits
 
@@ -66,7 +68,28 @@ made_up_secrets = ["tests/fixtures/**"]
 max_files = 10
 max_lines = 400
 max_blob_bytes = 65536
+
+[services.db]
+image = "postgres:17"
+env = {POSTGRES_PASSWORD = "test"}
+command = ["postgres", "-c", "fsync=off"]
+ready = "pg_isready -h 127.0.0.1"
+port = 5432
+user = "postgres"
+memory = "512m"
+seconds = 90
 """
+DB = Companion(
+    name="db",
+    image="postgres:17",
+    env={"POSTGRES_PASSWORD": "test"},
+    command=("postgres", "-c", "fsync=off"),
+    ready="pg_isready -h 127.0.0.1",
+    port=5432,
+    user="postgres",
+    memory=512 << 20,
+    seconds=90.0,
+)
 
 
 CORP = {"corp": "https://nexus.example.org/simple/"}
@@ -103,6 +126,18 @@ def test_every_key_is_read():
             max_lines=400,
             max_blob_bytes=65_536,
         ),
+        services={
+            "db": Beside(
+                image="postgres:17",
+                env={"POSTGRES_PASSWORD": "test"},
+                command=("postgres", "-c", "fsync=off"),
+                ready="pg_isready -h 127.0.0.1",
+                port=5432,
+                user="postgres",
+                memory="512m",
+                seconds=90.0,
+            )
+        },
     )
 
 
@@ -153,6 +188,39 @@ def test_every_key_is_read():
             b"[guardrails]\nreview = ['!a']",
             "guardrails: '!a': exceptions are written in allow, without the !",
         ),
+        (
+            b"[services.db]\nimage = 'a'\nredy = 'x'",
+            "there is no setting 'services.db.redy' (nearest: ready)",
+        ),
+        (
+            b"[services.db]\nimage = 'a'",
+            "services.db: say ready or port, to know when it can be used",
+        ),
+        (b"[services.db]\nimage = ''\nport = 1", "services.db: image must not be empty"),
+        (
+            b"[services.db]\nimage = 'a'\nport = 65536",
+            "services.db: port must be between 1 and 65535, not 65536",
+        ),
+        (
+            b"[services.db]\nimage = 'a'\nport = 1\nmemory = 'x'",
+            'services.db: \'x\' is not a size: write it like "512m" or "4g"',
+        ),
+        (
+            b"[services.db]\nimage = 'a'\nport = 1\nmemory = '1m'",
+            'services.db: memory must be at least "16m"',
+        ),
+        (
+            b"[services.db]\nimage = 'a'\nport = 1\nseconds = 0",
+            "services.db: seconds must be between 1 and 600, not 0",
+        ),
+        (
+            b"[services.db]\nimage = 'a'\nport = 1\nenv = {'A-B' = 'x'}",
+            "services.db: env: 'A-B' is not the name of a variable",
+        ),
+        (
+            b"[services.DB]\nimage = 'a'\nport = 1",
+            "services.DB: a name is lower case letters, digits and -, at most 31",
+        ),
         (b"image = 'a'\n\nb = [", "this is not valid TOML: Invalid value (at line 3)"),
         (b"image = 'a'\nb = \xff", "line 2 is not UTF-8, save the file as UTF-8"),
         (b"a = " + b"[" * 30_000, "values are nested too deeply, flatten them"),
@@ -186,6 +254,7 @@ def test_the_file_fills_what_flags_leave_open():
         checks=("pytest -q", "ruff check ."),
         limits=Limits(turns=40, cost=1.5, seconds=900, input_tokens=250_000),
         box=BOX,
+        services=(DB,),
     )
 
 
@@ -215,6 +284,7 @@ def test_flags_win_over_the_file():
         checks=("make test",),
         limits=Limits(turns=3, cost=0.5, seconds=60, input_tokens=9),
         box=BOX,
+        services=(DB,),
     )
 
 

@@ -1,6 +1,9 @@
+import time
+
 import pytest
 
 from sandbox import Exit, Limits, Line
+from tests.images_kinds import built
 
 
 def left(box) -> bytes:
@@ -68,16 +71,17 @@ while True:
             os._exit(0)
     except OSError:
         open("/tmp/full", "w").close()
-        time.sleep(0.001)
 """
 
 
 @pytest.fixture
-def full(make_box):
+def full(engine, make_box):
     """A box in which all the processes that its limits allow are taken, and taken again."""
     box = make_box(Limits(pids=40))
     fill = 'python3 -c "$FILL" >/dev/null 2>&1 & until [ -e /tmp/full ]; do :; done'
     assert box.run(["sh", "-c", fill], env={"FILL": FILL}).exit.ok
+    while len(engine.client.api.top(box.id)["Processes"]) < 40:
+        time.sleep(0.02)
     return box
 
 
@@ -109,3 +113,25 @@ def test_a_server_left_behind_lives_on_when_it_prints(box):
 def test_the_last_words_of_a_command_arrive_at_its_time_limit(box):
     done = box.run(["sh", "-c", "echo begun; sleep 76"], seconds=0.5)
     assert (done.stdout, done.exit.timed_out) == (b"begun\n", True)
+
+
+def test_a_command_gets_back_what_the_image_preloads(engine, image, make_box):
+    """The toolbox's Python had to put it by: it belongs to another C library."""
+    name = built(engine, "orchestrator-test/preload", f"FROM {image}\nENV LD_PRELOAD=/lib/x.so")
+    try:
+        said = make_box(image=name).run(["/opt/orchestrator/bin/busybox", "env"]).stdout
+    finally:
+        engine.client.images.remove(name, force=True)
+    assert [line for line in said.split() if b"PRELOAD" in line] == [b"LD_PRELOAD=/lib/x.so"]
+
+
+def test_commands_share_one_server_and_its_wardens(box):
+    parents = {box.run(["sh", "-c", "echo $PPID"]).stdout for _ in range(5)}
+    assert len(parents) == 1
+
+
+def test_after_a_process_was_left_behind_another_warden_takes_over(box):
+    ask = ["sh", "-c", "echo $PPID"]
+    before = box.run(["sh", "-c", "sleep 77 >/dev/null 2>&1 & echo $PPID"]).stdout
+    assert box.run(ask).stdout != before
+    box.sweep()

@@ -161,6 +161,13 @@ def test_closing_ends_what_ignores_it_and_what_left_the_session(box, run):
     assert not sleeping(box, 92)
 
 
+def test_a_session_that_nobody_uses_is_closed(box, run):
+    session = run("sh", "-c", "setsid sleep 90 & sleep 90", idle=0.5)
+    killed = "while pgrep -f '^sleep 90$'; do sleep 0.1; done"
+    assert box.run(["sh", "-c", killed], seconds=10).exit.ok
+    assert session.wait("never said") == "ended"
+
+
 def test_closing_hangs_up_first(box, run):
     session = run("sh", "-c", "trap 'touch /tmp/saved; exit' HUP; echo on; while :; do :; done")
     session.wait("on")

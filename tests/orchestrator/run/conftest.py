@@ -14,10 +14,10 @@ from orchestrator.record import Record
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import run
-from orchestrator.settings import Flags, SandboxSettings
+from orchestrator.settings import Flags, Settings
 from tests.conftest import FILES, git, tiny_repository
 
-USUAL = SandboxSettings()
+USUAL = Settings()
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Desk:
         *,
         model: Model | None = None,
         watch: Callable[[AnyEvent], None] = lambda event: None,
-        sandbox: SandboxSettings = USUAL,
+        stated: Settings = USUAL,
         **flags: object,
     ) -> Ran:
         """Carry out a shell script as the worker, or a task with a model."""
@@ -67,10 +67,7 @@ class Desk:
         repository = Repository.open(str(self.repository), self.home)
         command = () if model else ("sh", "-ec", script)
         planned = settings.task(
-            str(self.repository),
-            "a task",
-            settings.Settings(sandbox=sandbox),
-            Flags(command=command, **flags),
+            str(self.repository), "a task", stated, Flags(command=command, **flags)
         )
         record = run(planned.task, repository, Records(self.home), model, hear)
         return Ran(record, events, self.repository)

@@ -3,7 +3,7 @@
 from orchestrator.events import Crashed, Prepared, ToolFinished
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import Outcome
-from orchestrator.settings import SandboxSettings
+from orchestrator.settings import SandboxSettings, Settings
 
 WRITE = Step(calls=(Call("write_file", {"path": "a.txt", "content": "a\n"}),))
 FILL = "cd ~ && for n in $(seq 100); do head -c 10000000 /dev/zero > $n; done; sleep 60"
@@ -14,7 +14,7 @@ SETUP = ("mkdir -p egg && echo x > egg/PKG && chmod 0555 egg && touch ~/cache",)
 def test_a_full_disk_keeps_what_was_recorded_and_asks_no_model_again(desk):
     steps = (WRITE, Step(calls=(Call("bash", {"command": FILL}),)), Step(text="Never said."))
     model = ScriptedModel(Script(steps))
-    ran = desk.run(model=model, sandbox=SandboxSettings(disk="64m"))
+    ran = desk.run(model=model, stated=Settings(sandbox=SandboxSettings(disk="64m")))
     assert (ran.record.outcome, ran.record.turns) == (Outcome.DISK_FULL, 2)
     assert ran.record.outcome.exit_code == 1
     assert ran.subjects == ["write_file: a.txt"]
@@ -22,7 +22,9 @@ def test_a_full_disk_keeps_what_was_recorded_and_asks_no_model_again(desk):
 
 
 def test_a_fixer_without_enough_memory_says_so(desk):
-    ran = desk.run(f"echo more >> README.md; {HOG}", sandbox=SandboxSettings(memory="128m"))
+    ran = desk.run(
+        f"echo more >> README.md; {HOG}", stated=Settings(sandbox=SandboxSettings(memory="128m"))
+    )
     assert ran.record.outcome is Outcome.WORKER_ERROR
     assert "out of memory (limit 128m)" in ran.record.message
     (finished,) = ran.told(ToolFinished)
@@ -31,8 +33,8 @@ def test_a_fixer_without_enough_memory_says_so(desk):
 
 
 def test_a_check_without_enough_memory_says_so(desk):
-    sandbox = SandboxSettings(memory="128m")
-    ran = desk.run("echo more >> README.md", checks=(HOG,), sandbox=sandbox)
+    stated = Settings(sandbox=SandboxSettings(memory="128m"))
+    ran = desk.run("echo more >> README.md", checks=(HOG,), stated=stated)
     assert ran.record.outcome is Outcome.CHECKS_FAILED
     assert "(137: out of memory (limit 128m))" in ran.record.message
 
@@ -46,7 +48,7 @@ def test_files_in_memory_end_as_the_same_tree(desk):
     trees = set()
     for number, place in enumerate(("disk", "memory")):
         text = script.replace("$IN_MEMORY", str(number))
-        ran = desk.run(text, setup=SETUP, sandbox=SandboxSettings(workspace=place))
+        ran = desk.run(text, setup=SETUP, stated=Settings(sandbox=SandboxSettings(workspace=place)))
         assert (ran.record.outcome, ran.told(Prepared)[0].left) == (Outcome.DONE, ("egg/PKG",))
         trees.add(ran.record.tree)
     assert len(trees) == 1

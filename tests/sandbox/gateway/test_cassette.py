@@ -170,6 +170,11 @@ def test_an_exchange_that_did_not_end_is_not_there(tmp_path):
         (b"", "cannot be read"),
         (b'{"version": 1, "time": "x"}', "cannot be read"),
         (b"[" * 5000, "cannot be read"),
+        (
+            b'{"version": 1, "time": 1, "method": "POST", "target": "/", "body": 1,'
+            b' "chunks": [{"at": 1, "base64": "x"}]}',
+            "cannot be read",
+        ),
         (b'{"version": 9}', "is of version 9 of recordings, this program reads version 1"),
     ],
 )

@@ -2,9 +2,12 @@
 
 import base64
 import json
+import ssl
+import subprocess
 
 import pytest
 
+from sandbox.gateway.dial import Dialer
 from sandbox.gateway.index import Index
 from sandbox.gateway.indexes import Indexes
 from tests.sandbox.gateway.world import dialer, served
@@ -162,3 +165,29 @@ def test_plain_http_is_for_opened_hosts_alone(open_client, world):
 def test_what_is_no_index_is_refused(name, url):
     with pytest.raises(ValueError, match=r"name of an index|the index|the url of the index"):
         Index(name, url)
+
+
+@pytest.fixture
+def secure(world, tmp_path, monkeypatch):
+    """The world, over TLS, by a certificate that this process trusts for one name."""
+    key, certificate = tmp_path / "key", tmp_path / "certificate"
+    named = ["-subj", "/CN=world.example", "-addext", "subjectAltName=DNS:world.example"]
+    options = ["-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, *named]
+    subprocess.run(["openssl", "req", "-x509", *options], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    world.socket = context.wrap_socket(world.socket, server_side=True)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    return world
+
+
+@pytest.mark.parametrize(("name", "status"), [("world.example", 200), ("other.example", 502)])
+def test_tls_is_spoken_outside_and_the_name_checked(open_client, secure, name, status):
+    url = f"https://{name}:{secure.server_port}/simple/"
+    way = Dialer([name], lambda name: ["127.0.0.1"])
+    door = Indexes([Index("corp", url, CREDENTIAL)], way)
+    answer = open_client(door).ask(
+        b"GET /indexes/corp/x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+    )
+    assert answer.startswith(b"HTTP/1.1 %d" % status)
+    assert [BASIC in seen for seen in secure.seen] == ([True] if status == 200 else [])
