@@ -48,14 +48,17 @@ def sweep(engine: Engine) -> tuple[Orphan, ...]:
 
 def orphans(engine: Engine) -> tuple[Orphan, ...]:
     """What `sweep` would remove, in that order: a network or an image goes after its containers."""
-    return (
-        *_containers(engine),
-        *_toolboxes(engine),
-        *_networks(engine),
-        *_volumes(engine),
-        *_images(engine),
-        *(Orphan("file", str(path)) for path in scratch.left()),
-    )
+    kinds = (_containers, _toolboxes, _networks, _volumes, _images)
+    found = [orphan for kind in kinds for orphan in _listed(engine, kind)]
+    return (*found, *(Orphan("file", str(path)) for path in scratch.left()))
+
+
+def _listed(engine: Engine, kind: Callable[[Engine], Iterator[Orphan]]) -> tuple[Orphan, ...]:
+    """None where the engine refuses: its lists fail when what is on them goes meanwhile."""
+    try:
+        return tuple(kind(engine))
+    except (DockerException, RequestException):
+        return ()
 
 
 def _containers(engine: Engine) -> Iterator[Orphan]:

@@ -77,8 +77,8 @@ def _storage(engine: Engine) -> Examined:
     if why is None:
         text = f"{driver}: it bounds a container's disk (--storage-opt size)"
         return Examined("storage", True, text, needed=False)
-    fix = "Put the engine's data on xfs mounted with pquota, to have the engine bound it."
-    text = f"{driver}: it does not bound a container's disk"
+    fix = "For a limit that holds to the byte, put the engine's data on xfs with pquota."
+    text = f"{driver}: no quota for a container's disk, which is watched instead"
     return Examined("storage", False, text, needed=False, fix=fix)
 
 

@@ -14,17 +14,19 @@ import pytest
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from sandbox import scratch
-from sandbox.sweep import orphans
+from sandbox.owner import MAKER
 from tests.conftest import git, tiny_repository
 
 ROOT = Path(__file__).parents[2]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Killed:
     """A repository and a home, after a run that was killed."""
 
     folder: Path
+    pid: int = 0
+    """Of the program that was started last."""
 
     @property
     def repository(self) -> Path:
@@ -45,9 +47,17 @@ class Killed:
         env = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
         env |= {name: os.environ[name] for name in ("DOCKER_HOST",) if name in os.environ}
         env |= {"ORCHESTRATOR_HOME": str(self.home), "TMPDIR": str(self.folder / "tmp")}
-        done = subprocess.run([sys.executable, *program], cwd=ROOT, env=env, capture_output=True)
-        assert done.returncode == status, done.stderr.decode()
-        return done.stdout.decode()
+        process = subprocess.Popen(
+            [sys.executable, *program],
+            cwd=ROOT,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        out, err = process.communicate()
+        assert process.returncode == status, err.decode()
+        self.pid = process.pid
+        return out.decode()
 
     def verbs(self, *lines: list[str]) -> list[str]:
         """What command lines of ours print, carried out in one process."""
@@ -84,6 +94,7 @@ PUBLISHED = ("delivered", "record finished")
 @pytest.mark.parametrize("step", [*UNRECORDED, *RECORDED, *PUBLISHED])
 def test_x01_a_killed_run_is_interrupted_and_the_next_start_cleans(engine, killed, step):
     there = killed(step)
+    owner = there.pid
     run, published = there.record.id, step in PUBLISHED
     assert there.record.shown_state == "interrupted"
     before = there.verbs(["list"], ["show", run], ["gc"])
@@ -93,19 +104,29 @@ def test_x01_a_killed_run_is_interrupted_and_the_next_start_cleans(engine, kille
     assert there.record.state == "interrupted"
     assert there.branches() == [f"refs/heads/agent/{run}"] * published
     assert ("+# more" in there.verbs(["diff", run])) is (step not in UNRECORDED)
-    _nothing_is_left(engine, there)
+    _nothing_is_left(engine, there, owner)
     git(there.repository, "fsck", "--strict")
 
 
 def test_x01_a_run_that_is_killed_before_it_is_on_record_never_was(engine, killed):
     there = killed("record running")
+    owner = there.pid
     assert Records(there.home).all() == ()
     there.verbs(["gc"])
-    _nothing_is_left(engine, there)
+    _nothing_is_left(engine, there, owner)
 
 
-def _nothing_is_left(engine, there: Killed) -> None:
-    assert orphans(engine) == ()
+def _of(engine, owner: int) -> list[str]:
+    """What a process made on the engine; others may leave something there meanwhile."""
+    api = engine.client.api
+    containers = api.containers(all=True, filters={"label": f"host_pid={owner}"})
+    unnamed = api.images(filters={"dangling": True, "label": MAKER})
+    images = [each for each in unnamed if f"|{owner}|" in each["Labels"][MAKER]]
+    return [each["Id"] for each in (*containers, *images)]
+
+
+def _nothing_is_left(engine, there: Killed, owner: int) -> None:
+    assert _of(engine, owner) == []
     assert os.listdir(there.folder / "tmp") == []
     assert scratch.left(there.home / "packs") == ()
     names = {path.name for path in (there.home / "runs").rglob("*")}
@@ -115,10 +136,11 @@ def _nothing_is_left(engine, there: Killed) -> None:
 
 def test_x01_a_finished_record_is_finished_whatever_comes_after(engine, killed):
     there = killed("run_finished")
+    owner = there.pid
     assert (there.record.state, there.record.outcome) == ("finished", "done")
     there.verbs(["gc"])
     assert there.record.branch == f"agent/{there.record.id}"
-    _nothing_is_left(engine, there)
+    _nothing_is_left(engine, there, owner)
 
 
 def test_x01_a_branch_that_the_record_does_not_know_can_be_taken_back(killed):
@@ -131,9 +153,10 @@ def test_x01_a_branch_that_the_record_does_not_know_can_be_taken_back(killed):
 
 def test_x01_the_next_run_cleans_by_itself(engine, killed):
     there = killed("changed")
-    assert [each.kind for each in orphans(engine)] == ["container"]
+    owner = there.pid
+    assert len(_of(engine, owner)) == 1
     repository = str(there.repository)
     there.start("-m", "tests.killed_run", repository, str(there.home), "nowhere")
-    _nothing_is_left(engine, there)
+    _nothing_is_left(engine, there, owner)
     newest = Records(there.home).all()[0]
     assert Repository.open(repository, there.home).branch(newest.branch) == newest.tip
