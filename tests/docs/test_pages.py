@@ -1,6 +1,8 @@
 """What the pages say has to be so: models, settings, scripts, outcomes, fields."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -73,3 +75,17 @@ def test_every_kind_of_event_in_a_journal_is_listed():
     shown_only = (Text, Output)
     kinds = [kind.__struct_config__.tag for kind in get_args(AnyEvent) if kind not in shown_only]
     assert [kind for kind in kinds if f"`{kind}`" not in PAGES["json.md"]] == []
+
+
+def examples(page: str) -> list[str]:
+    """The Python programs in a page that need nothing but an engine."""
+    found = re.findall(r"(?ms)^```python\n(.*?)^```", PAGES[page])
+    return [program for program in found if "with sandbox.open() as box" in program]
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_examples_of_the_sandbox_run(number):
+    done = subprocess.run(
+        [sys.executable, "-c", examples("sandbox.md")[number]], cwd=ROOT, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
