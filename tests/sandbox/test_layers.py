@@ -8,6 +8,7 @@ import pytest
 from sandbox import BASE_IMAGE, prepare
 from sandbox.errors import ImageError
 from sandbox.snapshot import rehash, take
+from sandbox.stock import stored
 from tests.project import MANIFEST, Project, said
 
 FILES = {
@@ -156,9 +157,10 @@ def test_what_set_up_put_into_the_repositorys_settings_stays(project):
 
 
 def test_a_layer_that_fails_leaves_nothing(engine, project):
+    project.owner = str(project.folder)
     project.prepare("true")
-    names = {image.id for image in engine.client.images.list(all=True)}
+    before = [image.id for image in stored(engine) if image.owner == project.owner]
     broken = replace(project.source(("true",)), commit="1" * 40, history=None)
     with pytest.raises(ImageError, match="cannot be put into the image"):
-        prepare(engine, BASE_IMAGE, broken, setup=("true",))
-    assert {image.id for image in engine.client.images.list(all=True)} == names
+        prepare(engine, BASE_IMAGE, broken, setup=("true",), owner=project.owner)
+    assert [image.id for image in stored(engine) if image.owner == project.owner] == before
