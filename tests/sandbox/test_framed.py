@@ -135,3 +135,13 @@ def test_after_a_process_was_left_behind_another_warden_takes_over(box):
     before = box.run(["sh", "-c", "sleep 77 >/dev/null 2>&1 & echo $PPID"]).stdout
     assert box.run(ask).stdout != before
     box.sweep()
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP", "INT", "ALRM", "USR1"])
+def test_a_signal_to_everything_reaches_no_later_step(source, box, tmp_path, name):
+    """The wardens are of the same user; one that waits for a command would keep it till then."""
+    shell = ["sh", "-c", f"trap '' {name}; kill -{name} -1; echo on"]
+    for _ in range(3):
+        assert (box.run(shell).stdout, box.run(["echo", "fine"]).exit.status) == (b"on\n", 0)
+        box.run(shell)
+        assert box.snapshot(source.tree, tmp_path / "pack").tree == source.tree
