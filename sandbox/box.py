@@ -72,7 +72,7 @@ class Box:
         self.id = opened.id
         self.channel = FramedChannel(self._engine, opened.id)
         self._life.callback(self.channel.close)
-        self._evidence = ExecChannel(self._engine, opened.id)
+        self._evidence = ExecChannel(self._engine, opened.id, end_all=self.channel.sweep)
         self.files = Files(self.channel)
         self._kills = Kills(self._engine, opened.id)
         self.terminals = Terminals(self._engine, opened.id, opened.environment)

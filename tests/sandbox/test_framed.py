@@ -1,3 +1,4 @@
+import contextlib
 import time
 
 import pytest
@@ -145,3 +146,11 @@ def test_a_signal_to_everything_reaches_no_later_step(source, box, tmp_path, nam
         assert (box.run(shell).stdout, box.run(["echo", "fine"]).exit.status) == (b"on\n", 0)
         box.run(shell)
         assert box.snapshot(source.tree, tmp_path / "pack").tree == source.tree
+
+
+def test_a_healthy_command_is_not_taken_for_one_that_an_abandoned_check_ended(box):
+    for _ in range(10):
+        box.run(["true"])
+        with contextlib.closing(box.stream(["sh", "-c", "echo; sleep 78"], evidence=True)) as lines:
+            next(lines)
+        assert box.run(["sleep", "0.02"]).exit.status == 0
