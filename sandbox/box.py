@@ -149,9 +149,12 @@ class Box:
                 else:
                     yield item
 
-    def snapshot(self, previous: str, pack: Path, cap: int = snapshot.PACK_CAP) -> Snapshot:
-        """Record the files of /workspace, see `snapshot.take`."""
-        return snapshot.take(self.channel, previous, pack, cap=cap)
+    def snapshot(
+        self, previous: str, pack: Path, cap: int = snapshot.PACK_CAP, *, anew: bool = False
+    ) -> Snapshot:
+        """Record the files of /workspace, see `snapshot.take`; `anew`: without any cache."""
+        seconds = snapshot.REHASH_SECONDS if anew else snapshot.SECONDS
+        return snapshot.take(self.channel, previous, pack, cap=cap, seconds=seconds, anew=anew)
 
     def rehash(self) -> str:
         """The tree of the files as they are, found without any cache, see `snapshot.rehash`."""
