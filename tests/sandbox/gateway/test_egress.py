@@ -215,10 +215,11 @@ def test_bodies_wait_for_their_turn_and_fetching_does_not(connect, world, monkey
         post = get(f"http://world.example:{port}/", "Content-Length: 1\r\n").replace(
             b"GET", b"POST"
         )
-        slow, next_, fetching = (connect(gateway) for _ in range(3))
+        slow, first, next_, second = (connect(gateway) for _ in range(4))
         slow.sock.sendall(post)
+        assert status(first.ask(get(f"http://world.example:{port}/"))) == 200
         next_.sock.sendall(post + b"2")
-        assert status(fetching.ask(get(f"http://world.example:{port}/"))) == 200
+        assert status(second.ask(get(f"http://world.example:{port}/"))) == 200
         assert status(slow.ask(b"1")) == 200
         assert status(next_.rest()) == 200
     assert [seen[-1:] for seen in world.seen] == ["\n", "1", "2"]
