@@ -26,6 +26,10 @@ def _networks(*texts: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Networ
 NEVER = _networks(
     "0.0.0.0/8",  # Linux takes 0.0.0.0 for itself
     "169.254.0.0/16",
+    "100.100.100.200/32",  # the metadata of Alibaba's cloud, in a range that can be opened
+    "168.63.129.16/32",  # that of Azure, with credentials of its agent
+    "fd00:ec2::/32",  # that of Amazon's cloud
+    "fd20:ce::254/128",  # that of Google's
     "192.0.0.0/24",
     "224.0.0.0/4",
     "240.0.0.0/4",

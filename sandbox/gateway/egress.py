@@ -1,6 +1,7 @@
 """The door to the world: CONNECT and plain HTTP to the hosts on a list."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from urllib.parse import urlsplit
 
@@ -16,6 +17,8 @@ IDLE_SECONDS = 300.0
 TOTAL_SECONDS = 4 * 3600.0
 BODY_CAP = 16 << 20
 """Bytes of a request in plain HTTP; packages are fetched, not sent."""
+BODIES = 8
+"""Requests with a body that are held at once; others wait."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"})
 
 
@@ -30,6 +33,7 @@ class Egress:
         self._dialer = dialer
         self._setting = setting
         self._refusals = Refusals()
+        self._bodies = asyncio.Semaphore(BODIES)
         self.sent = 0
         self.received = 0
         """Bytes through CONNECT so far, out of and into the sandbox."""
@@ -55,7 +59,9 @@ class Egress:
     async def _tunnel(self, request: Request, connection: Connection) -> None:
         if any(value.strip() != "0" for value in request.values("content-length")):
             raise RefusedError(400, "A CONNECT has no body.")
-        streams = await self._connect(_asked(request.target, None))
+        asked = _asked(request.target, None)
+        self._require_listed(asked)
+        streams = await self._connect(asked)
         try:
             early = await connection.tunnel()
             await self._carry(connection, early, streams)
@@ -63,25 +69,33 @@ class Egress:
             streams.writer.close()
 
     async def _forward(self, request: Request, connection: Connection) -> None:
-        url = urlsplit(request.target)
+        try:
+            url = urlsplit(request.target)
+        except ValueError as error:
+            raise RefusedError(400, f"{request.target[:200]!r} is no URL: {error}.") from None
         if url.scheme.lower() != "http" or request.method not in METHODS:
             raise RefusedError(400, "Only plain http is forwarded: use CONNECT for all else.")
         asked = _asked(url.netloc, 80)
         path = request.target[request.target.index("://") + 3 + len(url.netloc) :] or "/"
         if not path.startswith("/"):
             path = f"/{path}"
-        body = await connection.body(BODY_CAP)
-        streams = await self._connect(asked)
+        self._require_listed(asked)
         # Rewritten from the target (RFC 9112 section 3.2.2): the client's own could say otherwise.
         headers = [("host", url.netloc), *forward.passed(request.headers)]
-        ask = forward.Ask(request.method, path, headers, body)
-        await connection.watched(forward.pass_on(ask, streams, connection))
+        whole = self._bodies if request.values("content-length") else contextlib.nullcontext()
+        async with whole:
+            body = await connection.body(BODY_CAP)
+            streams = await self._connect(asked)
+            ask = forward.Ask(request.method, path, headers, body)
+            await connection.watched(forward.pass_on(ask, streams, connection))
 
-    async def _connect(self, asked: Place) -> Streams:
+    def _require_listed(self, asked: Place) -> None:
         if not self._allowed.allows(asked):
             name = asked.host if asked.port in (80, 443) else str(asked)
             self._refusals.add(asked, f'{self._setting} = ["{name}"]')
             raise RefusedError(403, f"{asked} is not allowed: {self._setting} does not name it.")
+
+    async def _connect(self, asked: Place) -> Streams:
         try:
             return await self._dialer.connect(asked)
         except PrivateError as error:

@@ -16,6 +16,8 @@ from sandbox.gateway.http import Connection, GoneError, RefusedError, Request
 CONNECTIONS = 256
 """How many connections are served at once; more are closed at once."""
 CLOSE_SECONDS = 5.0
+FAULTS = 20
+"""Mistakes of ours that are kept; a sandbox that found one could repeat it without end."""
 NO_RETRY = ("x-should-retry", "false")
 """Read by the providers' own clients: what we refuse once we refuse again."""
 
@@ -32,7 +34,7 @@ class Gateway:
         self._lock = threading.Lock()
         self._why: str | None = None
         self.faults: list[str] = []
-        """Tracebacks of our own mistakes; each cost one connection."""
+        """Tracebacks of our own mistakes, the first `FAULTS`; each cost one connection."""
         self._thread = threading.Thread(target=self._run, name="gateway", daemon=True)
         self._thread.start()
 
@@ -73,7 +75,8 @@ class Gateway:
             self._loop.close()
 
     def _blame(self, error: BaseException) -> None:
-        self.faults.append("".join(traceback.format_exception(error)))
+        if len(self.faults) < FAULTS:
+            self.faults.append("".join(traceback.format_exception(error)))
 
     def _unseen(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """What nobody awaited; by default asyncio would print it."""

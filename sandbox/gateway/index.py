@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from sandbox.gateway.hosts import host
+from sandbox.gateway.hosts import place
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
@@ -31,7 +31,7 @@ class Index:
                 f"the url of the index {self.name} holds more than a host and a path: put the"
                 f" credential into {self.variable}"
             )
-        host(url.netloc.partition(":")[0])
+        place(url.netloc, 443)
 
     @property
     def variable(self) -> str:

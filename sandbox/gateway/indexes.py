@@ -4,6 +4,7 @@ Inside, http://127.0.0.1:PORT/indexes/NAME/ stands for an index's URL, and /orig
 root of the same host, because indexes link to files beside them.
 """
 
+import asyncio
 import base64
 import http
 import ssl
@@ -22,8 +23,10 @@ from sandbox.gateway.redact import Redactor
 
 PAGE_CAP = 64 << 20
 """Bytes of a page with links; npm's list of a package's versions can be tens of megabytes."""
+PAGES = 4
+"""Pages that are held at once; others wait."""
 METHODS = frozenset({"GET", "HEAD"})
-OWN = frozenset({"authorization", "cookie", "accept-encoding"})
+OWN = frozenset({"authorization", "cookie", "accept-encoding", "forwarded"})
 """What of the client's is dropped: the credential is ours, and pages are read."""
 
 ALTERED = frozenset({"content-length", "set-cookie", "content-location", "etag"})
@@ -58,6 +61,7 @@ class Indexes:
         self._indexes = {index.name: index for index in indexes}
         self._dialer = dialer
         self._tls = ssl.create_default_context()
+        self._pages = asyncio.Semaphore(PAGES)
 
     def takes(self, request: Request) -> bool:
         """Paths below /indexes/ and /origins/."""
@@ -102,7 +106,8 @@ class Indexes:
                 raise RefusedError(502, "The index packed its answer, which nobody asked for.")
             turned = links.turning(kept.get("content-type", ""))
             if turned and request.method == "GET" and head.status == http.HTTPStatus.OK:
-                await _page(exchange, head, seen, connection, turned)
+                async with self._pages:
+                    await _page(exchange, head, seen, connection, turned)
             else:
                 await _file(exchange, head, seen, connection)
         finally:
@@ -114,7 +119,12 @@ def _place(url: SplitResult) -> Place:
 
 
 def _headers(index: Index, url: SplitResult, request: Request) -> list[tuple[str, str]]:
-    kept = [(name, value) for name, value in passed(request.headers) if name not in OWN]
+    # Servers take another method, path or host from x-http-method-override, x-original-url...
+    kept = [
+        (name, value)
+        for name, value in passed(request.headers)
+        if not (name in OWN or name.startswith("x-"))
+    ]
     own = [("host", url.netloc), ("accept-encoding", "identity")]
     return [*own, *kept, *_credential(index)]
 

@@ -10,8 +10,9 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 INDEXES = "/indexes/"
 ORIGINS = "/origins/"
-_HREF = re.compile(r"""(<a\s[^>]*?\bhref\s*=\s*)(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
-_BASE = re.compile(r"<base\b[^>]*>", re.IGNORECASE)
+# Each looks no further than the next `<`: a page of a megabyte of `<a ` would else take hours.
+_HREF = re.compile(r"""(<a\s[^<>]*?\bhref\s*=\s*)(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
+_BASE = re.compile(r"<base\b[^<>]*>", re.IGNORECASE)
 LINKED = frozenset({"url", "tarball"})
 """The members with links in what PyPI's JSON API (PEP 691) and npm's registry answer."""
 _PORTS = {"http": 80, "https": 443}

@@ -67,8 +67,10 @@ class Models:
         try:
             async with self._places:
                 asked = await self._admitted(request, endpoint, connection)
-                answering = self._answer if endpoint.paid else self._free
-                await connection.watched(answering(asked, endpoint, connection))
+                if endpoint.paid:
+                    await self._watched(asked, endpoint, connection)
+                else:
+                    await connection.watched(self._free(asked, connection))
         except RefusedError as refused:
             await connection.respond(*refusal(endpoint.dialect, refused))
 
@@ -117,7 +119,15 @@ class Models:
         url = route.base_url.rstrip("/") + endpoint.suffix + query(request)
         return Question(route, request.path, url, passed_on(request), sent, model)
 
-    async def _free(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
+    async def _watched(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
+        # Counted without a pause after the budget was looked at: nobody else passes in between.
+        turn = Turn(asked, endpoint.dialect, connection, self._ledger, self._on_answer)
+        try:
+            await connection.watched(self._answer(asked, turn))
+        finally:
+            turn.finish()
+
+    async def _free(self, asked: Question, connection: Connection) -> None:
         """What costs no tokens is passed on and not counted."""
         try:
             async with self._upstream.ask(asked) as reply:
@@ -126,8 +136,8 @@ class Models:
             raise RefusedError(502, str(error)) from None
         await connection.respond(reply.status, reply.headers, body)
 
-    async def _answer(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
-        turn = Turn(asked, endpoint.dialect, connection, self._ledger, self._on_answer)
+    async def _answer(self, asked: Question, turn: Turn) -> None:
+        turn.sent = True
         try:
             async with asyncio.timeout(self._ledger.left()), self._upstream.ask(asked) as reply:
                 await turn.relay(reply)
@@ -142,5 +152,3 @@ class Models:
         except asyncio.CancelledError:
             turn.fail(RefusedError(502, "The gateway was closed, or nobody waits any more."))
             raise
-        finally:
-            turn.finish()

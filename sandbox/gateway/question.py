@@ -6,7 +6,7 @@ judged here as one request and answered there as another: it is refused.
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,8 @@ class Question:
     model: str
 
 
-_JUDGED = ("model", "stream", "tools", "tool_choice", "messages", "input", "system")
+_JUDGED = frozenset({"model", "stream", "tools", "tool_choice", "messages", "input", "system"})
+_IN_BLOCKS = frozenset({"type", "source", "url", "image_url", "file_url", "content", "output"})
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -61,9 +62,7 @@ def withhold(body: dict[str, Any], dialect: Dialect, route: Route) -> dict[str, 
 
     RefusedError (400) for what cannot be taken out without changing what is asked.
     """
-    _same_case(
-        body, {"model", "stream", "tools", "tool_choice", *dialect.WITHHELD, *dialect.REFUSED}
-    )
+    _same_case(body, _JUDGED.union(dialect.WITHHELD, dialect.REFUSED))
     for key in dialect.REFUSED:
         if body.get(key) and not route.keeps(key):
             raise RefusedError(400, f"`{key}` is not allowed here.")
@@ -123,6 +122,7 @@ def _refuse_addresses(body: dict[str, Any]) -> None:
     """A picture or file that the provider fetches is a way out of the sandbox."""
     for key in ("messages", "input", "system"):
         for block in _blocks(body.get(key)):
+            _same_case(block, _IN_BLOCKS)
             source = block.get("source")
             places = [block.get("image_url"), block.get("file_url")]
             if isinstance(source, dict) and source.get("type") == "url":
@@ -138,7 +138,7 @@ def _blocks(value: object) -> Iterator[dict[str, Any]]:
             yield from _blocks(item)
     elif isinstance(value, dict):
         yield value
-        for key in ("content", "output", "file"):
+        for key in ("content", "output", "file", "source"):
             yield from _blocks(value.get(key))
 
 
@@ -148,7 +148,7 @@ def _address(value: object) -> bool:
     return isinstance(value, str) and not value.startswith("data:")
 
 
-def _same_case(value: dict[str, Any], guarded: set[str]) -> None:
+def _same_case(value: dict[str, Any], guarded: Set[str]) -> None:
     """Servers written in Go read `Model` as `model`."""
     for key in value:
         if key not in guarded and key.casefold() in guarded:

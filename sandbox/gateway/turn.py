@@ -56,11 +56,12 @@ class Turn:
         self._on_answer = on_answer
         self._entry = ledger.enter(asked.route.priced(asked.model))
         self._meter = Meter(dialect, asked.body, "")
+        ledger.count(self._entry, self._meter.usage)
         self._begun = time.monotonic()
         self._status = 0
         self._cut = ""
         self._over = False
-        self.sent = True
+        self.sent = False
         """Whether the question may have arrived, and so may cost money."""
 
     @property

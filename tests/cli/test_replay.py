@@ -1,5 +1,6 @@
 """`orchestrator run --replay`: a run again, without a model, a key or a network."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -7,10 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from orchestrator.cli import replay
 from orchestrator.cli.main import call
+from orchestrator.models.traffic import Replay
 from orchestrator.records import Records
+from orchestrator.settings import Flags
+from orchestrator.task import Network
 from tests.api.scenario import Call, Fault, Step
 from tests.api.server import play
 from tests.cli.conftest import build, git
@@ -159,3 +165,12 @@ def test_a_command_leaves_nothing_to_replay(mended, orchestrator):
     said = orchestrator("run", "--replay", mended)
     assert said.code == 2
     assert "There is no recorded model traffic" in said.err
+
+
+def test_what_the_recorded_run_could_reach_holds_again(recorded, home):
+    network = Network(allow=("pypi",), private_hosts=("a.example",))
+    task = dataclasses.replace(recorded.task, network=network, runtime="runc")
+    folder = home / "runs" / recorded.id / "cassette"
+    then = msgspec.structs.replace(recorded, task=task)
+    flags = replay.Played(folder, Replay(folder), then).flags(Flags(allow=("npm",)))
+    assert (flags.allow, flags.private_hosts, flags.runtime) == (("npm",), ("a.example",), "runc")

@@ -4,7 +4,9 @@ import socket
 
 import pytest
 
+from sandbox.gateway import egress as egress_module
 from sandbox.gateway.egress import Egress
+from sandbox.gateway.gateway import open_gateway
 from sandbox.gateway.hosts import Place
 from sandbox.gateway.refusals import Refusals, Refused
 from tests.sandbox.gateway.world import dialer, served
@@ -166,6 +168,8 @@ SMUGGLED = [
     b"GET http://world.example:%d/\x00 HTTP/1.1\r\nHost: a\r\n\r\n",
     b"GET http://world.example:%d/ HTTP/1.1\r\nHost: a\r\nX: y\rHost: evil\r\n\r\n",
     b"GET http://world.example:%d/ HTTP/1.1\r\nHost : a\r\n\r\n",
+    b"GET http://[ HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET http://[::1/ HTTP/1.1\r\nHost: a\r\n\r\n",
     b"TRACE http://world.example:%d/ HTTP/1.1\r\nHost: a\r\n\r\n",
     b"GET /relative HTTP/1.1\r\nHost: world.example\r\n\r\n",
 ]
@@ -197,3 +201,25 @@ def test_the_list_of_refused_hosts_is_bounded():
         refusals.add(Place(f"{number}.example", 443), "a setting")
     assert len(refusals.told()) == 201
     assert refusals.told()[-1] == Refused("more hosts", 800, "a list that names them")
+
+
+def test_the_body_for_a_host_off_the_list_is_not_waited_for(client):
+    ask = get("http://evil.example/", "Content-Length: 1000\r\n").replace(b"GET", b"POST")
+    assert status(client.ask(ask)) == 403
+
+
+def test_bodies_wait_for_their_turn_and_fetching_does_not(connect, world, monkeypatch):
+    monkeypatch.setattr(egress_module, "BODIES", 1)
+    port = world.server_port
+    with open_gateway(Egress([f"world.example:{port}"], dialer())) as gateway:
+        post = get(f"http://world.example:{port}/", "Content-Length: 1\r\n").replace(
+            b"GET", b"POST"
+        )
+        slow, first, next_, second = (connect(gateway) for _ in range(4))
+        slow.sock.sendall(post)
+        assert status(first.ask(get(f"http://world.example:{port}/"))) == 200
+        next_.sock.sendall(post + b"2")
+        assert status(second.ask(get(f"http://world.example:{port}/"))) == 200
+        assert status(slow.ask(b"1")) == 200
+        assert status(next_.rest()) == 200
+    assert [seen[-1:] for seen in world.seen] == ["\n", "1", "2"]

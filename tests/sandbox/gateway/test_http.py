@@ -34,6 +34,13 @@ class Echo:
         self.closed = True
 
 
+class Broken(Echo):
+    """A door with a mistake in it."""
+
+    async def serve(self, request, connection):
+        raise KeyError("oops")
+
+
 class Stalled(Echo):
     """A door that never answers."""
 
@@ -151,14 +158,17 @@ def test_a_client_that_leaves_within_its_body_costs_nothing(connect):
 
 
 def test_a_mistake_of_ours_costs_one_connection_and_is_kept(connect):
-    class Broken(Echo):
-        async def serve(self, request, connection):
-            raise KeyError("oops")
-
     with open_gateway(Broken()) as gateway:
         assert connect(gateway).ask(post(b"/echo", b"")) == b""
         assert connect(gateway).ask(post(b"/other", b""))
     assert "KeyError: 'oops'" in gateway.faults[0]
+
+
+def test_only_the_first_mistakes_are_kept(connect):
+    with open_gateway(Broken()) as gateway:
+        for _ in range(gateway_module.FAULTS + 5):
+            connect(gateway).ask(post(b"/echo", b""))
+    assert len(gateway.faults) == gateway_module.FAULTS
 
 
 def test_closing_ends_connections_and_doors(connect):

@@ -4,6 +4,7 @@ import base64
 import json
 import ssl
 import subprocess
+import time
 
 import pytest
 
@@ -46,7 +47,8 @@ def ask(open_client, world):
     ],
 )
 def test_the_credential_is_added_outside(ask, world, credential, sent):
-    more = "Authorization: Basic mine\r\nCookie: a=b\r\nAccept-Encoding: gzip\r\nAccept: x/y\r\n"
+    more = "X-HTTP-Method-Override: DELETE\r\nX-Original-URL: /admin\r\nForwarded: for=1\r\n"
+    more += "Authorization: Basic mine\r\nCookie: a=b\r\nAccept-Encoding: gzip\r\nAccept: x/y\r\n"
     head, _ = ask("/indexes/corp/six/?a=1", more=more, credential=credential)
     assert head.startswith("HTTP/1.1 200")
     host = f"world.example:{world.server_port}"
@@ -160,10 +162,12 @@ def test_plain_http_is_for_opened_hosts_alone(open_client, world):
         ("a", "https://u:p@host/"),
         ("a", "https://host/?token=1"),
         ("a", "simple"),
+        ("a", "https://host:99999/"),
+        ("a", "https://host:abc/"),
     ],
 )
 def test_what_is_no_index_is_refused(name, url):
-    with pytest.raises(ValueError, match=r"name of an index|the index|the url of the index"):
+    with pytest.raises(ValueError, match=r"an index|the index|the url|is no host|no port"):
         Index(name, url)
 
 
@@ -191,3 +195,12 @@ def test_tls_is_spoken_outside_and_the_name_checked(open_client, secure, name, s
     )
     assert answer.startswith(b"HTTP/1.1 %d" % status)
     assert [BASIC in seen for seen in secure.seen] == ([True] if status == 200 else [])
+
+
+@pytest.mark.parametrize("hostile", ["<a ", "<base ", "<a href=", '<a href="'])
+def test_a_page_made_to_be_slow_is_turned_at_once(ask, world, hostile):
+    page = hostile * 20_000 + "<a href='six/'>six</a>"
+    world.pages = {"/repo/simple/": ("text/html", 200, page.encode())}
+    begun = time.monotonic()
+    assert ask("/indexes/corp/")[1].endswith('/indexes/corp/six/">six</a>')
+    assert time.monotonic() - begun < 5  # it were minutes, in which the whole process stood still

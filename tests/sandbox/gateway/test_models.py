@@ -1,5 +1,6 @@
 """Requests to models through the gateway, against played APIs."""
 
+import json
 import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +9,7 @@ from dataclasses import replace
 import pytest
 import trustme
 
-from sandbox.gateway.budget import Used
+from sandbox.gateway.budget import Budget, Used
 from sandbox.gateway.routes import Route
 from sandbox.gateway.usage import Usage
 from tests.api.scenario import Fault, Step
@@ -250,3 +251,18 @@ def shaken(secure, server):
     except ssl.SSLError as error:
         plain.close()
         return error
+
+
+@pytest.mark.parametrize("budget", [Budget(requests=1), Budget(input_tokens=5)])
+def test_requests_at_the_same_time_share_one_budget(make_asker, budget):
+    body = json.dumps(HELLO).encode()
+    head = f"POST /v1/messages HTTP/1.1\r\nHost: a\r\nx-api-key: {TOKEN}\r\nConnection: close\r\n"
+    ask = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    with play(Step("hi")) as api:
+        asker = make_asker(*routes(api), budget=budget)
+        clients = [asker.connect(asker.gateway) for _ in range(12)]
+        for client in clients:
+            client.sock.sendall(ask)
+        answers = sorted(client.rest()[:12] for client in clients)
+    assert answers == [b"HTTP/1.1 200"] + [b"HTTP/1.1 400"] * 11
+    assert len(api.asked) == 1
