@@ -162,7 +162,7 @@ def _set_up(
             raise SetupError(
                 f"The set-up command `{command}` {_ended(item)}; mend it, or the image it runs in."
                 + ("" if recipe.reach else OFFLINE)
-                + (f" Its last line: {tail[-1]}" if tail else ""),
+                + (f' Its last line: "{tail[-1].strip()}".' if tail else ""),
                 "\n".join(tail),
             )
 
