@@ -34,6 +34,7 @@ from orchestrator.events import (
 )
 from orchestrator.outcome import Finding, Verdict
 from orchestrator.screen import Ink, clean, clean_lines, cut, wrapped
+from sandbox.gateway.refusals import NO_REMEDY
 
 WIDTH = 100
 """Characters of a line; the rest of a longer one is in the journal and the artifacts."""
@@ -226,4 +227,6 @@ def _shown(value: object) -> str:
 def refusal(event: EgressRefused) -> str:
     """A host that was asked for in vain, and what would allow it."""
     times = f" ({event.count} times)" if event.count > 1 else ""
+    if event.remedy == NO_REMEDY:
+        return f"{clean(event.host)}{times} - no setting allows it"
     return f"{clean(event.host)}{times} - allow it with {clean(event.remedy)}"

@@ -9,7 +9,7 @@ from sandbox.gateway import forward
 from sandbox.gateway.dial import Dialer, PrivateError, Streams
 from sandbox.gateway.hosts import AllowList, Place, place
 from sandbox.gateway.http import Connection, RefusedError, Request
-from sandbox.gateway.refusals import Refusals, Refused
+from sandbox.gateway.refusals import NO_REMEDY, Refusals, Refused
 
 PIECE = 1 << 16
 IDLE_SECONDS = 300.0
@@ -99,7 +99,7 @@ class Egress:
         try:
             return await self._dialer.connect(asked)
         except PrivateError as error:
-            remedy = f"--allow-private {asked.host}" if error.openable else "nothing"
+            remedy = f"--allow-private {asked.host}" if error.openable else NO_REMEDY
             self._refusals.add(asked, remedy)
             raise
 

@@ -8,6 +8,9 @@ from sandbox.gateway.hosts import Place
 TOLD = 200
 """Hosts that are told apart; a program can invent any number."""
 
+NO_REMEDY = "nothing"
+"""In the place of a setting: there is none that would allow the host."""
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:

@@ -35,6 +35,7 @@ from orchestrator.render import lines
 from orchestrator.screen import Ink
 from orchestrator.summary import summary
 from orchestrator.task import Task
+from sandbox.gateway.refusals import NO_REMEDY
 
 PLAIN = Ink(on=False)
 FINDING = Finding("protected.ci", Verdict.BLOCK, ".github/ci.yml", "CI runs it", 3)
@@ -128,6 +129,10 @@ SHOWN = {
             host="a.example:443", count=3, remedy="--allow-private a.example", stage="work"
         ),
         ["     refused: a.example:443 (3 times) - allow it with --allow-private a.example"],
+    ),
+    "a host that stays closed": (
+        EgressRefused(host="169.254.0.1:80", count=1, remedy=NO_REMEDY, stage="work"),
+        ["     refused: 169.254.0.1:80 - no setting allows it"],
     ),
     "warning": (Warned(text="careful\nnow"), ["     careful", "     now"]),
     "end of work": (
