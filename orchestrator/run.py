@@ -185,6 +185,8 @@ def _work(
 def _close_the_record(attempt: Attempt, box: Box, recovery: Recovery) -> None:
     """Stop all that still runs in the box, record what it left, and prove the record complete."""
     changes = recovery.changes
+    if attempt.facts.cancelled and box.lost():
+        return  # a new one would hold what is recorded, and nobody waits for it
     attempt.tell_all(recovery.check(box))
     box.sweep()
     note = _note(attempt, attempt.last_touch())

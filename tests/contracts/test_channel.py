@@ -21,17 +21,21 @@ MEMBERS = {"exec": ExecChannel, "framed": FramedChannel}
 
 @pytest.fixture(scope="module")
 def channels(engine, prepared_kind):
-    """A channel of a member into the one box of a kind."""
+    """A channel of a member into a box of a kind.
+
+    Each has its own box: what one of them sweeps is the server of the other one, too.
+    """
     with ExitStack() as stack:
         boxes, made = {}, {}
 
         def find(member, kind):
-            if kind not in boxes:
+            if (member, kind) not in boxes:
                 opened = open_box(engine, prepared_kind(kind), Limits(), run="test", purpose="work")
-                boxes[kind] = stack.enter_context(opened)
+                boxes[member, kind] = stack.enter_context(opened)
+            box = boxes[member, kind]
             if member == "framed":
-                return boxes[kind].channel
-            return made.setdefault(kind, ExecChannel(engine, boxes[kind].id))
+                return box.channel
+            return made.setdefault(kind, ExecChannel(engine, box.id))
 
         yield find
 

@@ -204,6 +204,23 @@ def test_a_sandbox_that_dies_too_often_keeps_what_was_recorded(desk, engine, mon
     ]
 
 
+def test_ctrl_c_while_a_dead_sandbox_is_waited_for_opens_no_other(desk, engine):
+    kill = killing(desk, engine, 1)
+
+    def interrupt(event):
+        kill(event)
+        if isinstance(event, Restarting):
+            signal.raise_signal(signal.SIGINT)
+
+    ran = desk.run(model=scripted(write("a.txt"), write("b.txt")), watch=interrupt)
+    assert (ran.record.outcome, ran.subjects) == (Outcome.CANCELLED, ["write_file: a.txt"])
+    assert [type(event) for event in ran.told((Crashed, Restarting, Recovered))] == [
+        Crashed,
+        Restarting,
+    ]
+    assert containers(ran.record.id) == []
+
+
 def test_ctrl_c_keeps_what_was_done_and_leaves_no_container(desk):
     def interrupt(event):
         if isinstance(event, Changed):
