@@ -12,6 +12,8 @@ from orchestrator.record import Record
 from orchestrator.render import WIDTH, count, finding, refusal, verdict_word
 from orchestrator.screen import Ink, clean, clean_lines, columns, cut, wrapped
 
+REFUSED = 10
+"""Hosts that are listed; a program can ask for any number, and the outcome stands above them."""
 _RESULTS = {None: "-", True: "green", False: "red"}
 
 
@@ -29,12 +31,18 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
         ("spent", _spent(record)),
         ("recorded", f"{record.recorded:,} bytes of model traffic" if record.recorded else ""),
         ("replayed", _replayed(record)),
-        *(("refused", each) for each in refused),
+        *(("refused", each) for each in refused[:REFUSED]),
+        ("refused", _more_refused(record, len(refused) - REFUSED)),
         ("said", cut(" ".join(clean_lines(record.said)), 80) if record.turns else ""),
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
     shown += [f"  {'':<11} {finding(each, ink)}" for each in record.findings]
     return [*headline(record, ink), *shown, *_checks(record), *next_steps(record)]
+
+
+def _more_refused(record: Record, number: int) -> str:
+    listed = f"`orchestrator log --journal {short(record)}`"
+    return f"and {count(number, 'more host')}: {listed}" if number > 0 else ""
 
 
 def headline(record: Record, ink: Ink) -> list[str]:

@@ -1,6 +1,7 @@
 """What the person at this machine opens and holds, from the environment alone."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from orchestrator.errors import UsageError
@@ -43,7 +44,11 @@ def _bound(index: Index, said: str) -> str:
             f"{index.variable} is for {mine.hostname}, but the repository's settings name"
             f" {index.url}: mend the one that is wrong."
         )
-    return ":".join(unquote(part) for part in (mine.username, mine.password) if part)
+    credential = ":".join(unquote(part) for part in (mine.username, mine.password) if part)
+    try:
+        return replace(index, credential=credential).credential
+    except ValueError as error:
+        raise UsageError(f"{error}: copy it again.") from None
 
 
 def _split(said: str) -> SplitResult | None:

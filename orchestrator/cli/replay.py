@@ -42,6 +42,18 @@ class Played:
             },
         )
 
+    def difference(self, now: Record) -> str:
+        """That the same answers led to other files, which no request showed; else empty."""
+        then = self.record
+        if then is None or not (then.tree and now.tree) or then.base_tree != now.base_tree:
+            return ""
+        if then.tree == now.tree:
+            return ""
+        return (
+            f"the replay ended in other files than run {then.short}: {now.tree[:10]},"
+            f" not {then.tree[:10]}; compare `orchestrator diff` of both"
+        )
+
 
 def find(named: str, flags: Flags) -> Played:
     """The recording of a run, or in a folder. Raises UsageError when there is none."""

@@ -115,6 +115,7 @@ def command(
     given["private_hosts"] += access.private_hosts(os.environ)
     flags = Flags(command=after, **given)
     traffic: Traffic = Recording() if recording else DIRECT
+    played = None
     if named is not None:
         played = replay.find(named, flags)
         asked, flags = played.request(asked, said=bool(words)), played.flags(flags)
@@ -126,6 +127,8 @@ def command(
     _tell_dirty(repository.dirty_paths())
     record = carry_out(planned, repository, quiet, traffic)
     _tell(record, as_json)
+    if played and (said := played.difference(record)):
+        say.note(f"note: {said}")
     return 1 if record.exit_code is None else record.exit_code
 
 

@@ -82,7 +82,9 @@ class Exchange:
             await self._streams.writer.drain()
             while isinstance(event := await self._event(), h11.InformationalResponse):
                 pass
-        except (OSError, TimeoutError, h11.ProtocolError, UnicodeError) as error:
+        except (h11.LocalProtocolError, UnicodeError):  # it would quote a header: a credential
+            raise RefusedError(502, "The request cannot be sent to the host as it is.") from None
+        except (OSError, TimeoutError, h11.ProtocolError) as error:
             raise RefusedError(502, f"The host gave no answer: {error or 'too late'}.") from None
         if not isinstance(event, h11.Response):
             raise RefusedError(502, "The host ended the connection without an answer.")

@@ -1,7 +1,7 @@
 """A private package index, as the settings name it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from sandbox.gateway.hosts import place
@@ -16,11 +16,11 @@ class Index:
     name: str
     url: str
     """https; http only where a person opened the host as private."""
-    credential: str = ""
+    credential: str = field(default="", repr=False)
     """`user:password`, or a token."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a name or URL that cannot be one."""
+        """Raises ValueError for a name, URL or credential that cannot be one."""
         if not NAME.fullmatch(self.name):
             raise ValueError(f"{self.name!r} is no name of an index: use a-z, 0-9, - and _")
         url = urlsplit(self.url)
@@ -32,6 +32,8 @@ class Index:
                 f" credential into {self.variable}"
             )
         place(url.netloc, 443)
+        if not self.credential.isprintable():
+            raise ValueError(f"{self.variable} holds characters no credential has")
 
     @property
     def variable(self) -> str:

@@ -154,4 +154,6 @@ def _broken(question: Question, redactor: Redactor, error: Exception) -> Upstrea
 
 
 def _said(error: Exception) -> str:
+    if isinstance(error, httpx2.LocalProtocolError):  # it quotes the header, and not as it is
+        return "the request cannot be sent as it is"
     return f"{type(error).__name__} {error}".strip()

@@ -29,6 +29,11 @@ class Route:
     tools: tuple[str, ...] = ()
     """Types of provider-side tools that are not withheld, e.g. `web_search*`, `mcp_servers`."""
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a key that no header can hold: errors about those quote it."""
+        if not re.fullmatch(r"[!-~]*", self.key):
+            raise ValueError("the key holds characters no key has, such as a line's end")
+
     def allows(self, model: str) -> bool:
         """Whether this model may be asked."""
         return any(fnmatchcase(model, name) for name in self.models)

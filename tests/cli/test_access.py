@@ -58,3 +58,12 @@ def test_a_credential_that_names_no_host_goes_nowhere_and_is_not_quoted(said):
     )
     assert refused.value.__cause__ is None
     assert refused.value.__context__ is None
+
+
+def test_a_credential_that_no_header_holds_is_refused_and_not_quoted():
+    environ = {"ORCHESTRATOR_INDEX_CORP": "https://swordfish%0A@a.example"}
+    with pytest.raises(UsageError) as refused:
+        access.credentials({"corp": "https://a.example/"}, environ)
+    assert str(refused.value) == (
+        "ORCHESTRATOR_INDEX_CORP holds characters no credential has: copy it again."
+    )

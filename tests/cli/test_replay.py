@@ -93,6 +93,7 @@ def test_a_replay_ends_in_the_same_trees_and_asks_the_network_for_nothing(
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     played = offline("run", "--replay", recorded.id, "--json")
     assert played.returncode == 0, played.stderr
+    assert "note: the replay" not in played.stderr
     replayed = json.loads(played.stdout)
     assert trees(recorded.base, replayed["branch"]) == trees(recorded.base, recorded.branch)
     assert (replayed["turns"], replayed["input_tokens"]) == (5, recorded.input_tokens)
@@ -174,3 +175,14 @@ def test_what_the_recorded_run_could_reach_holds_again(recorded, home):
     then = msgspec.structs.replace(recorded, task=task)
     flags = replay.Played(folder, Replay(folder), then).flags(Flags(allow=("npm",)))
     assert (flags.allow, flags.private_hosts, flags.runtime) == (("npm",), ("a.example",), "runc")
+
+
+def test_a_replay_that_ends_in_other_files_says_so(recorded, orchestrator, home):
+    path = home / "runs" / recorded.id / "run.json"
+    path.write_text(path.read_text().replace(recorded.tree, "1" * 40))
+    said = orchestrator("run", "--replay", recorded.id, "--json")
+    assert (said.code, said.json["outcome"]) == (0, "done")
+    assert said.err.splitlines()[-1] == (
+        f"note: the replay ended in other files than run {recorded.short}: {recorded.tree[:10]},"
+        " not 1111111111; compare `orchestrator diff` of both"
+    )

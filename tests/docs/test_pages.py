@@ -19,6 +19,8 @@ from orchestrator.pricing import Usage, cost
 from orchestrator.record import Record
 from orchestrator.settings import Settings
 from orchestrator.tools.table import TOOLS
+from tests.api.scenario import Step
+from tests.api.server import play
 
 ROOT = Path(orchestrator.__file__).parents[1]
 PAGES = {page.name: page.read_text() for page in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
@@ -89,3 +91,33 @@ def test_examples_of_the_sandbox_run(number):
         [sys.executable, "-c", examples("sandbox.md")[number]], cwd=ROOT, capture_output=True
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_gateway_example_of_the_sandbox_page_runs():
+    example = next(
+        code
+        for code in re.findall(r"(?ms)^```python\n(.*?)^```", PAGES["sandbox.md"])
+        if "open_gateway" in code
+    )
+    asking = [
+        "curl",
+        "-sS",
+        "$ANTHROPIC_BASE_URL/v1/messages",
+        "-H",
+        "x-api-key: $ANTHROPIC_API_KEY",
+    ]
+    body = '{"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}'
+    line = " ".join(f'"{word}"' for word in asking) + f" -d '{body}'"
+    for text, instead in (
+        ('"https://api.anthropic.com"', "url"),
+        ('"an-image-with-claude", ', ""),
+        ("box.run([", "done = box.run(command or ["),
+        (', stdin=b"Fix the tests"', ""),
+    ):
+        assert text in example
+        example = example.replace(text, instead)
+    with play(Step("hello")) as api:
+        names = {"url": api.url, "key": "sk-the-real-key", "command": ["sh", "-c", line]}
+        exec(example, names)
+    assert b"hello" in names["done"].stdout
+    assert names["models"].used().requests == 1

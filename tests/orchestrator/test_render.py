@@ -290,3 +290,15 @@ def test_the_next_commands_make_sense(name):
     run, verbs = NEXT[name]
     shown = summary(run, [], PLAIN)
     assert shown[shown.index("next:") + 1 :] == [f"  orchestrator {verb} abcde" for verb in verbs]
+
+
+def test_many_refused_hosts_do_not_bury_the_outcome():
+    asked = [
+        EgressRefused(host=f"{n}.example:443", count=1, remedy="x", stage="work") for n in range(12)
+    ]
+    shown = summary(record(), [Entry(n, 0.0, event) for n, event in enumerate(asked)], PLAIN)
+    refused = [line for line in shown if line.startswith("  refused ")]
+    assert refused[9:] == [
+        "  refused     9.example:443 - allow it with x",
+        f"  refused     and 2 more hosts: `orchestrator log --journal {record().short}`",
+    ]

@@ -222,4 +222,4 @@ def test_bodies_wait_for_their_turn_and_fetching_does_not(connect, world, monkey
         assert status(second.ask(get(f"http://world.example:{port}/"))) == 200
         assert status(slow.ask(b"1")) == 200
         assert status(next_.rest()) == 200
-    assert [seen[-1:] for seen in world.seen] == ["\n", "1", "2"]
+    assert [seen[-1:] for seen in world.seen] == ["\n", "\n", "1", "2"]

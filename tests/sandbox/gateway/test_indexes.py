@@ -204,3 +204,14 @@ def test_a_page_made_to_be_slow_is_turned_at_once(ask, world, hostile):
     begun = time.monotonic()
     assert ask("/indexes/corp/")[1].endswith('/indexes/corp/six/">six</a>')
     assert time.monotonic() - begun < 5  # it were minutes, in which the whole process stood still
+
+
+def test_a_credential_that_no_header_holds_is_not_quoted_to_the_sandbox(ask, world, monkeypatch):
+    monkeypatch.setattr(Index, "__post_init__", lambda index: None)
+    head, body = ask("/indexes/corp/", credential="swordfish-123\n")
+    assert head.startswith("HTTP/1.1 502")
+    assert "swordfish" not in body
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="ORCHESTRATOR_INDEX_CORP holds characters"):
+        ask("/indexes/corp/", credential="swordfish-123\n")
+    assert world.seen == []

@@ -266,3 +266,19 @@ def test_requests_at_the_same_time_share_one_budget(make_asker, budget):
         answers = sorted(client.rest()[:12] for client in clients)
     assert answers == [b"HTTP/1.1 200"] + [b"HTTP/1.1 400"] * 11
     assert len(api.asked) == 1
+
+
+@pytest.mark.parametrize("key", [KEY + "\n", "a b", "kéy"])
+def test_a_key_that_no_header_holds_is_refused_before_anything_is_sent(key):
+    with pytest.raises(ValueError, match="holds characters no key has") as refused:
+        replace(ANTHROPIC, key=key)
+    assert key.strip() not in str(refused.value)
+
+
+def test_n01_a_header_that_cannot_be_sent_is_not_quoted_to_the_sandbox(make_asker):
+    route = replace(ANTHROPIC)
+    object.__setattr__(route, "key", KEY + "\n")  # whatever let it pass
+    with play() as api:
+        object.__setattr__(route, "base_url", api.url)
+        answer = make_asker(route).ask()
+    assert (answer.status, KEY.encode() in answer.body) == (502, False)
