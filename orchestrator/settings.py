@@ -308,4 +308,8 @@ def _box(settings: SandboxSettings, limits: Limits) -> BoxLimits:
 
 
 def _services(tables: dict[str, Beside]) -> tuple[Companion, ...]:
-    return tuple(companion(name, table, size) for name, table in tables.items())
+    found = tuple(companion(name, table, size) for name, table in tables.items())
+    ports = [each.port for each in found if each.port]
+    if len(set(ports)) < len(ports):
+        raise ValueError("services: two of them have the same port, and all share one 127.0.0.1")
+    return found

@@ -162,6 +162,8 @@ def next_steps(record: Record) -> list[str]:
 def _verbs(record: Record) -> list[str]:
     if record.shown_state == "running":
         return ["log --follow"]
+    if record.shown_state == "interrupted" and not record.discarded:
+        return ["diff", "log --journal"]  # what was recorded before can be applied from there
     if record.discarded or record.tip in ("", record.base):
         return ["log --journal"]
     if record.merged:

@@ -12,7 +12,7 @@ from docker.api.client import APIClient
 from docker.errors import APIError, DockerException, NotFound
 from requests.exceptions import RequestException
 
-from sandbox.engine import Engine
+from sandbox.engine import Engine, facts
 from sandbox.errors import EngineError, ImageError, Limit, SandboxError, SandboxLostError
 from sandbox.limits import Limits
 
@@ -63,7 +63,8 @@ def running(engine: Engine, flags: Mapping[str, Any]) -> Iterator[str]:
     # Named beforehand: when Ctrl-C comes during the request, the id is never known.
     name = f"orchestrator-{secrets.token_hex(8)}"
     try:
-        yield _start(api, name, _named(_with_runtime(flags, engine.runtime), name))
+        here = _within(_with_runtime(flags, engine.runtime), facts(engine)["NCPU"])
+        yield _start(api, name, _named(here, name))
     finally:
         remove(api, name)
 
@@ -72,6 +73,13 @@ def _with_runtime(flags: Mapping[str, Any], runtime: str) -> Mapping[str, Any]:
     if not runtime:
         return flags
     return {**flags, "HostConfig": {**flags["HostConfig"], "Runtime": runtime}}
+
+
+def _within(flags: Mapping[str, Any], processors: int) -> Mapping[str, Any]:
+    """With no more processors than the machine has: the engine refuses to start it otherwise."""
+    asked = flags["HostConfig"].get("NanoCpus", 0)
+    most = min(asked, processors * 10**9)
+    return {**flags, "HostConfig": {**flags["HostConfig"], "NanoCpus": most}}
 
 
 def _named(flags: Mapping[str, Any], name: str) -> Mapping[str, Any]:

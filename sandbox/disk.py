@@ -17,7 +17,7 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 from sandbox.container import DISK_SIGNAL, HOST_SIGNAL
-from sandbox.engine import Engine
+from sandbox.engine import Engine, facts
 
 INTERVAL = 1.0
 """Seconds between two looks, at least."""
@@ -59,12 +59,11 @@ class Room:
         return self.size < floor.size or self.files < floor.files
 
 
-@functools.lru_cache(maxsize=8)
 def has_quota(engine: Engine) -> bool:
     """Whether the engine's storage may know quotas, by what it says of itself."""
-    facts = engine.client.api.info()
-    system = dict(facts["DriverStatus"] or ()).get("Backing Filesystem", "")
-    return knows_quotas(facts["Driver"], system)
+    said = facts(engine)
+    system = dict(said["DriverStatus"] or ()).get("Backing Filesystem", "")
+    return knows_quotas(said["Driver"], system)
 
 
 def knows_quotas(driver: str, system: str) -> bool:

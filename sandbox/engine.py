@@ -1,5 +1,6 @@
 """The Docker Engine: the one that answers."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,13 @@ class Engine:
     def host_labels(self) -> dict[str, str]:
         """Labels that tell whose a container is, and so whether its owner still lives."""
         return Owner.of_this_process().labels
+
+
+@functools.lru_cache(maxsize=8)
+def facts(engine: Engine) -> Mapping[str, Any]:
+    """What the engine says of itself and its machine, asked once."""
+    said: Mapping[str, Any] = engine.client.info()
+    return said
 
 
 def connect(runtime: str = "") -> Engine:

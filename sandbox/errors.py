@@ -8,6 +8,7 @@
     ├── DiskFullError        the container's or the host's disk is full
     ├── GatewayError         the way out of the sandbox is closed or failed
     └── CrossingError        what should cross the wall is too large, too late or malformed
+        └── CrowdedError     no process was left in the sandbox to look at its files with
 
 Every message is one sentence that says what to do next.
 """
@@ -58,3 +59,7 @@ class CrossingError(SandboxError):
 
 class GatewayError(SandboxError):
     """The way out of the sandbox is closed or failed; there is no other."""
+
+
+class CrowdedError(CrossingError):
+    """No process was left in the sandbox to look at its files with."""

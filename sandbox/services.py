@@ -15,6 +15,7 @@ from docker.errors import APIError
 
 from sandbox import container, images, toolbox
 from sandbox.companion import Companion
+from sandbox.container import lost
 from sandbox.engine import Engine
 from sandbox.errors import ImageError, SandboxError
 from sandbox.hardening import BUSYBOX, TOOLBOX, service_flags
@@ -42,7 +43,8 @@ class Services:
         """Start all of them, wait until each can be used, and remove them at the end.
 
         They come fresh from their images each time. Raises ImageError for an image that is missing
-        or cannot be started, SandboxError for a service that does not become ready.
+        or cannot be started, SandboxError for a service that does not become ready, or that has
+        ended by the end of the block while the sandbox lives.
         """
         with contextlib.ExitStack() as stack:
             started = []
@@ -52,6 +54,9 @@ class Services:
             for service in started:
                 service.await_ready()
             yield {}
+            if lost(engine.client.api, container) is None:
+                for service in started:
+                    service.require_alive()
 
 
 @contextlib.contextmanager
@@ -120,6 +125,11 @@ class _Started:
                 raise self._failure(f"was not ready within {wanted.seconds:.0f} s: {_why(wanted)}")
             time.sleep(PAUSE)
             status = self._ask(deadline)
+
+    def require_alive(self) -> None:
+        """Raise SandboxError when it has ended: what happened since then was without it."""
+        if (ended := self._ended()) is not None:
+            raise self._failure(f"ended with exit status {ended} while it was needed")
 
     def _ask(self, deadline: float) -> int | None:
         """The exit status of what says whether it is ready; None when that did not end in time."""

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sandbox.channel import Channel, Chunk
-from sandbox.errors import CrossingError, DiskFullError
+from sandbox.errors import CrossingError, CrowdedError, DiskFullError
 from sandbox.stream import Exit
 
 PACK_CAP = 50_000_000
 """Bytes of pack that one snapshot may bring out."""
 HEADER_CAP = 1 << 20
+CROWDED = 75
+"""What the program in the sandbox ends with when no process is left to start."""
 COMPLAINT_CAP = 2_000
 SECONDS = 120.0
 REHASH_SECONDS = 600.0
@@ -161,6 +163,22 @@ def _ask(
     cap: int = 0,
     stdin: bytes = b"",
 ) -> Header:
+    """Ask; once more when other processes left no room for ours, after an end of them all."""
+    try:
+        return _asked(channel, arguments, seconds, pack, cap, stdin)
+    except CrowdedError:
+        channel.sweep()
+        return _asked(channel, arguments, seconds, pack, cap, stdin)
+
+
+def _asked(
+    channel: Channel,
+    arguments: list[str],
+    seconds: float,
+    pack: BinaryIO | None,
+    cap: int,
+    stdin: bytes,
+) -> Header:
     intake = _Intake(pack, cap)
     items = channel.call("snapshot", *arguments, stdin=stdin, seconds=seconds)
     with contextlib.closing(items):
@@ -185,6 +203,11 @@ def _judge(end: Exit, complaint: bytes, what: str, seconds: float) -> None:
         )
     if "No space left on device" in said:
         raise DiskFullError(f"The sandbox's disk is full: free some space. ({said})")
+    if end.status == CROWDED:
+        raise CrowdedError(
+            "The sandbox's files cannot be recorded, for its processes leave no room for another: "
+            f"raise `pids` under [sandbox]. ({said})"
+        )
     if not end.ok:
         raise CrossingError(f"The sandbox's files cannot be recorded: {said or end.status}")
 

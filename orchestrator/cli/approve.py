@@ -29,7 +29,7 @@ def command(run: str | None, by: str | None, as_json: bool) -> None:
 
     It holds for exactly the files as they are now, and lifts no block.
     """
-    chosen = place.choose(run)
+    chosen = place.choose_to_change(run)
     with place.records().hold(chosen.id) as held:
         record = place.publish_late(held)
         _permit(record)

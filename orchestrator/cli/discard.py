@@ -13,7 +13,7 @@ from orchestrator.cli.options import as_json, common, run_argument
 @common
 def command(run: str | None, as_json: bool) -> None:
     """Delete a run's branch; its record and its patch stay until `gc` removes them."""
-    chosen = place.choose(run)
+    chosen = place.choose_to_change(run)
     with place.records().hold(chosen.id) as held:
         record, removed = held.record, False
         # A run that was killed may have a branch that it could not write down.

@@ -47,7 +47,11 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no argum
         self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         try:
-            return value if isinstance(value, int) else settings.size(value)
+            if isinstance(value, int):
+                return value
+            if value.strip().isdigit():
+                raise ValueError(f'{value} has no unit: write it like "{value}g"')
+            return settings.size(value)
         except ValueError as error:
             self.fail(f"{error}.", param, ctx)
 

@@ -28,7 +28,7 @@ OWN_AUTHORITIES = (
 def looks(home: Path) -> Iterator[tuple[str, Look]]:
     """Everything but git, which comes first."""
     yield "home", lambda: (_home(home),)
-    yield "disk", lambda: (disk("disk", shutil.disk_usage(_existing(home)).free, str(home)),)
+    yield "disk", lambda: (disk("disk", shutil.disk_usage(place.existing(home)).free, str(home)),)
     yield "locks", _locks
     yield "authorities", lambda: (_authorities(),)
     yield "keys", lambda: (_keys(),)
@@ -48,16 +48,11 @@ def disk(name: str, free: int, where: str) -> Examined:
 
 
 def _home(home: Path) -> Examined:
-    existing = _existing(home)
+    existing = place.existing(home)
     if os.access(existing, os.W_OK | os.X_OK):
         return Examined("home", True, str(home))
     fix = "Name another folder with --home, or make it writable."
     return Examined("home", False, f"{existing} is not writable", fix=fix)
-
-
-def _existing(path: Path) -> Path:
-    """The folder itself, or the nearest one above it that exists."""
-    return next(each for each in (path, *path.parents) if each.exists())
 
 
 def _locks() -> Iterator[Examined]:

@@ -25,7 +25,7 @@ def command(run: str | None, into: str | None, as_json: bool) -> None:
     A change with a finding, or of a run that did not end as `done`, needs `orchestrator approve`
     before (exit 4), or is blocked (exit 3). A branch that is checked out is left to `git merge`.
     """
-    chosen = place.choose(run)
+    chosen = place.choose_to_change(run)
     with place.records().hold(chosen.id) as held:
         record = place.publish_late(held)
         permit(record)

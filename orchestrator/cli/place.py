@@ -7,7 +7,7 @@ from platformdirs import user_state_path
 
 from orchestrator.cli.options import HOME
 from orchestrator.delivery import publish
-from orchestrator.errors import RecordError, RepositoryError
+from orchestrator.errors import RecordError, RepositoryError, UsageError
 from orchestrator.journal import Journal
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Damaged, Record
@@ -21,7 +21,16 @@ def home() -> Path:
     return Path(named).absolute() if named else user_state_path("orchestrator")
 
 
+def existing(path: Path) -> Path:
+    """The path itself, or the nearest one above it that exists."""
+    return next(each for each in (path, *path.parents) if os.path.lexists(each))
+
+
 def records() -> Records:
+    """The runs that are kept. Raises UsageError when their folder can be none."""
+    nearest = existing(home())
+    if not nearest.is_dir():
+        raise UsageError(f"{nearest} is not a folder: name another with --home or {HOME}.")
     return Records(home())
 
 
@@ -36,6 +45,13 @@ def choose(run: str | None) -> Record:
         if isinstance(record, Record):
             return record
     raise RecordError("There is no run of this repository: see `orchestrator list --all`.")
+
+
+def choose_to_change(run: str | None) -> Record:
+    """As `choose`, for what changes a repository: outside of any, the run has to be named."""
+    if run is None and common_dir() is None:
+        raise RecordError("This is no repository: name the run, see `orchestrator list --all`.")
+    return choose(run)
 
 
 def here(found: tuple[Record | Damaged, ...]) -> tuple[Record | Damaged, ...]:

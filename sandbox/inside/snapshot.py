@@ -11,6 +11,7 @@ objects can be thrown away whatever the agent, who runs as the same user, did to
 and attributes are root's. None of this is the boundary: the host checks all that leaves.
 """
 
+import errno
 import json
 import os
 import sys
@@ -25,6 +26,8 @@ SHOWN, SHOWN_BYTES = 1000, 60_000
 """How many paths of a list are told, and how long they may be in all; the rest is only counted."""
 REMEMBERED = 50
 """How many left out or ignored paths there may be for a snapshot to be remembered."""
+CROWDED = 75
+"""What it ends with when all processes of the limits are taken: EX_TEMPFAIL of sysexits(3)."""
 ATTEMPTS = 3
 """One with the cache as it is, then from nothing; files that change meanwhile can fail one more."""
 
@@ -144,9 +147,16 @@ def tell(**facts: object) -> None:
 def main(arguments: list[str]) -> int:
     try:
         return carried_out(arguments)
-    except (Failure, OSError) as error:
+    except (Failure, OSError, RuntimeError) as error:
         print(error, file=sys.stderr)
-        return 1
+        return CROWDED if is_crowded(error) else 1
+
+
+def is_crowded(error: Exception) -> bool:
+    """Whether no process or thread could be started, by us or by git."""
+    if isinstance(error, RuntimeError):
+        return "start new thread" in str(error)
+    return isinstance(error, BlockingIOError) or os.strerror(errno.EAGAIN) in str(error)
 
 
 def carried_out(arguments: list[str]) -> int:

@@ -24,6 +24,13 @@ def small(engine, image):
         yield box
 
 
+def test_c02_files_are_recorded_when_all_processes_are_taken(make_box, source, tmp_path):
+    box = make_box(Limits(pids=40))
+    box.run(["sh", "-c", "echo kept >kept; while sleep 99 & do :; done"], seconds=5)
+    assert box.snapshot(source.tree, tmp_path / "pack").pack is not None
+    assert box.run(["echo", "fine"]).stdout == b"fine\n"
+
+
 def results(box, tmp_path, *commands):
     """What a model is told of commands that it runs one after the other."""
     calls = (Step(calls=(Call("bash", {"command": each, "seconds": 2}),)) for each in commands)

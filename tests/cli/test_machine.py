@@ -152,6 +152,11 @@ def test_images_of_other_homes_are_no_business_of_ours(orchestrator, tmp_path, o
     assert of(orchestrator(*other, "--all"), image) == ["keep"]
 
 
+def test_a_size_without_its_unit_is_told(orchestrator):
+    said = orchestrator("gc", "-n", "--image-space", "20")
+    assert (said.code, '20 has no unit: write it like "20g"' in said.err) == (2, True)
+
+
 def test_a_size_that_is_none_is_told(orchestrator):
     said = orchestrator("gc", "--image-space", "much")
     assert (said.code, "'much' is not a size: write it like" in said.err) == (2, True)

@@ -218,6 +218,10 @@ def test_every_key_is_read():
             "services.db: env: 'A-B' is not the name of a variable",
         ),
         (
+            b"[services.a]\nimage = 'a'\nport = 1\n[services.b]\nimage = 'b'\nport = 1",
+            "services: two of them have the same port, and all share one 127.0.0.1",
+        ),
+        (
             b"[services.DB]\nimage = 'a'\nport = 1",
             "services.DB: a name is lower case letters, digits and -, at most 31",
         ),

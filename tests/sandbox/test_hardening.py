@@ -75,6 +75,12 @@ def test_a_workspace_in_memory_may_fill_half_of_it():
     assert flags["HostConfig"]["Tmpfs"]["/workspace"] == options
 
 
+def test_more_processors_than_there_are_are_not_asked_for(make_box, engine):
+    box = make_box(Limits(cpus=1024.0))
+    host = engine.client.containers.get(box.id).attrs["HostConfig"]
+    assert host["NanoCpus"] == engine.client.info()["NCPU"] * 10**9
+
+
 def test_preparation_differs_by_capabilities_alone():
     capabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"]
     host = WORK["HostConfig"] | {"CapAdd": capabilities}

@@ -32,6 +32,7 @@ def open_with(engine, client):
             box = open_box(engine, client, Limits(), run="test", purpose=purpose, neighbours=beside)
             return stack.enter_context(box)
 
+        opened.close = stack.close
         yield opened
 
 
@@ -158,3 +159,11 @@ def test_the_short_way_in_takes_services(postgres):
     with sandbox.open(neighbours=[Services([companion(postgres)])]) as box:
         connect = "import socket; socket.create_connection(('127.0.0.1', 5432))"
         assert box.run(["python3", "-c", connect]).exit.ok
+
+
+def test_a_service_that_ends_at_work_is_told(engine, open_with, postgres):
+    box = open_with(companion(postgres))
+    (database,) = services_of(engine, box)
+    database.kill()
+    with pytest.raises(SandboxError, match=r"ended with exit status 137 while"):
+        open_with.close()
