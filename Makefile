@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint bench venv engine images clean
 BIN := .venv/bin
+JOBS ?= $$(( $$(nproc) + 1 ))
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -9,8 +10,8 @@ help: ## this list
 demo: venv images ## a real defect in a real project, from task to judged branch
 	@sh docs/demo/run.sh
 
-test: venv images ## the whole test suite; ARGS="tests/sandbox -k name" picks some
-	@$(BIN)/python -m pytest $(ARGS)
+test: venv images ## the whole test suite; ARGS="tests/sandbox -k name" picks some, JOBS=0 runs one by one
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 lint: venv ## style and types
 	@$(BIN)/ruff check .

@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-ALL = ("help", "start", "channel", "gateway", "steps")
+ALL = ("help", "start", "channel", "record", "gateway", "steps", "many")
 
 
 def main(names: list[str]) -> None:

@@ -35,13 +35,15 @@ class Changes:
         """No changes yet."""
         return cls(quarantine, policy, base, tip=base.commit, tree=base.tree)
 
-    def record(self, box: Box, note: Note) -> Iterator[Changed | LeftOut]:
+    def record(self, box: Box, note: Note, *, anew: bool = False) -> Iterator[Changed | LeftOut]:
         """Take a snapshot of the box and commit it; tells nothing where nothing differs.
+
+        With `anew` every file is read again.
 
         Raises QuarantineError or `sandbox.errors.SandboxError`; nothing is recorded then.
         """
         pack = self.quarantine.git.directory / "incoming.pack"
-        snapshot = box.snapshot(self.tree, pack)
+        snapshot = box.snapshot(self.tree, pack, anew=anew)
         self.ignored = Ignored(paths=snapshot.ignored, total=snapshot.ignored_total)
         if snapshot.left_out != self.left_out:
             self.left_out = snapshot.left_out

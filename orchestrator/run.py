@@ -187,14 +187,19 @@ def _close_the_record(attempt: Attempt, box: Box, recovery: Recovery) -> None:
     changes = recovery.changes
     attempt.tell_all(recovery.check(box))
     box.sweep()
-    attempt.tell_all(recovery.record(box, _note(attempt, attempt.last_touch())))
+    note = _note(attempt, attempt.last_touch())
+    attempt.tell_all(recovery.record(box, note))
+    whole = box.rehash() == changes.tree
+    if not whole:  # a file changed and kept its times, as through a mapping into memory
+        attempt.tell_all(changes.record(box, note, anew=True))
+        whole = box.rehash() == changes.tree
     if changes.ignored and changes.ignored.paths:
         attempt.tell(changes.ignored)
     attempt.facts = replace(
         attempt.facts,
         left_out=changes.left_out,
         changed=changes.tree != changes.base.tree,
-        rehash_equal=box.rehash() == changes.tree,
+        rehash_equal=whole,
     )
 
 

@@ -72,7 +72,7 @@ class Box:
         self.id = opened.id
         self.channel = FramedChannel(self._engine, opened.id)
         self._life.callback(self.channel.close)
-        self._evidence = ExecChannel(self._engine, opened.id)
+        self._evidence = ExecChannel(self._engine, opened.id, end_all=self.channel.sweep)
         self.files = Files(self.channel)
         self._kills = Kills(self._engine, opened.id)
         self.terminals = Terminals(self._engine, opened.id, opened.environment)
@@ -149,9 +149,12 @@ class Box:
                 else:
                     yield item
 
-    def snapshot(self, previous: str, pack: Path, cap: int = snapshot.PACK_CAP) -> Snapshot:
-        """Record the files of /workspace, see `snapshot.take`."""
-        return snapshot.take(self.channel, previous, pack, cap=cap)
+    def snapshot(
+        self, previous: str, pack: Path, cap: int = snapshot.PACK_CAP, *, anew: bool = False
+    ) -> Snapshot:
+        """Record the files of /workspace, see `snapshot.take`; `anew`: without any cache."""
+        seconds = snapshot.REHASH_SECONDS if anew else snapshot.SECONDS
+        return snapshot.take(self.channel, previous, pack, cap=cap, seconds=seconds, anew=anew)
 
     def rehash(self) -> str:
         """The tree of the files as they are, found without any cache, see `snapshot.rehash`."""

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from mmap import mmap
 from typing import Any
@@ -23,6 +23,8 @@ PROGRAM = (f"{TOOLBOX}/bin/python", "-E", "-s", "-S", "-m")
 """Run from the toolbox's folder; like -I, but `inside` can be imported from there."""
 DRAIN = 5.0
 """Seconds that a connection may stay silent after everything was killed."""
+SWEEPING = 30.0
+"""Seconds that the engine gets to kill everything; on a busy machine it may need some."""
 ARGUMENT = 128 * 1024
 """Bytes of the longest argument that Linux takes (MAX_ARG_STRLEN). With more, runc 1.1.5 hangs, and
 with it the removal of the container."""
@@ -59,10 +61,18 @@ class ExecChannel:
     left behind that holds the output open delays the Exit by 2 s, and dies at its next line.
     """
 
-    def __init__(self, engine: Engine, container: str, user: str = USER) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        container: str,
+        user: str = USER,
+        end_all: Callable[[], None] | None = None,
+    ) -> None:
         self._api = engine.client.api
         self._container = container
         self._user = user
+        self._end_all = end_all or self.sweep
+        """Whoever keeps a server in the same sandbox has to know that it was ended, too."""
 
     def start(
         self,
@@ -105,7 +115,12 @@ class ExecChannel:
         Raises SandboxLostError when the container does not answer.
         """
         with losing(self._api, self._container):
-            self._finish([BUSYBOX, "kill", "-9", "-1"], DRAIN)
+            ended = self._finish([BUSYBOX, "kill", "-9", "-1"], SWEEPING)
+        if not ended:  # it may yet come, and would end what runs by then
+            raise SandboxLostError(
+                f"The processes of the sandbox could not be ended within {SWEEPING:g} seconds: "
+                "start the run again."
+            )
 
     def _carried_out(self, job: _Job, *, retried: bool) -> Output:
         """One attempt. Raises _NotStartedError when it came to nothing and will be `retried`."""
@@ -143,7 +158,7 @@ class ExecChannel:
             # Closed first: output that nobody reads would hold up the news of its end.
             running.close()
             with contextlib.suppress(SandboxLostError):
-                self.sweep()
+                self._end_all()
             raise
         running.close()
 
@@ -169,7 +184,7 @@ class ExecChannel:
         """Kill everything, unless the command has ended and only its output was read late."""
         with losing(self._api, self._container):
             if self._inspect(running)["Running"]:
-                self.sweep()
+                self._end_all()
 
     def _exit(self, running: str, took: float, seconds: float, size: int) -> Exit:
         with losing(self._api, self._container):
@@ -182,8 +197,8 @@ class ExecChannel:
         timed_out = took >= seconds and status in (TIMED_OUT, KILLED)
         return Exit(TIMED_OUT if timed_out else status, took, timed_out=timed_out, size=size)
 
-    def _finish(self, command: list[str], seconds: float) -> None:
-        """Run something of ours to its end; nobody reads what it prints."""
+    def _finish(self, command: list[str], seconds: float) -> bool:
+        """Run something of ours, nobody reads what it prints; whether it ended within this time."""
         for left in reversed(range(ATTEMPTS)):
             created = self._api.exec_create(self._container, command, user=self._user, workdir="/")
             try:
@@ -193,7 +208,7 @@ class ExecChannel:
                 if not (left and error.is_server_error()):
                     raise
                 time.sleep(PAUSE)
-        self._await(created["Id"], seconds)
+        return self._await(created["Id"], seconds) is not None
 
     def _await(self, started: str, seconds: float) -> int | None:
         """The exit status that the engine saw; None when it still runs after so many seconds."""

@@ -57,13 +57,18 @@ def preparation_flags(
     *,
     toolbox: str,
     labels: Mapping[str, str],
+    own_tmp: bool = False,
 ) -> dict[str, Any]:
     """The create request of the container in which an image is prepared; it never does work itself.
 
     Set-up installs packages and hands files to uid 10001, for which root needs these capabilities.
+    With `own_tmp` the image's own /tmp is there, and what is changed of it goes into the layer.
     """
     capabilities = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID")
-    return _flags(image, limits, toolbox, labels, capabilities=capabilities)
+    flags = _flags(image, limits, toolbox, labels, capabilities=capabilities)
+    if own_tmp:
+        flags["HostConfig"]["Tmpfs"] = {}
+    return flags
 
 
 def service_flags(

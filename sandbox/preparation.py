@@ -141,7 +141,7 @@ def _settled(
 ) -> Layer:
     """Only in a container of the layer do files have the inode and change time git will see."""
     try:
-        with _container(engine, recipe, raw) as settling:
+        with _container(engine, recipe, raw, own_tmp=True) as settling:
             settling.step("refresh")
             settling.commit(labels, tag)
     except BaseException:
@@ -162,7 +162,7 @@ def _set_up(
             raise SetupError(
                 f"The set-up command `{command}` {_ended(item)}; mend it, or the image it runs in."
                 + ("" if recipe.reach else OFFLINE)
-                + (f" Its last line: {tail[-1]}" if tail else ""),
+                + (f' Its last line: "{tail[-1].strip()}".' if tail else ""),
                 "\n".join(tail),
             )
 
@@ -242,10 +242,16 @@ class _Preparing:
 
 @contextlib.contextmanager
 def _container(
-    engine: Engine, recipe: Recipe, image: str, neighbours: Sequence[Neighbour] = ()
+    engine: Engine,
+    recipe: Recipe,
+    image: str,
+    neighbours: Sequence[Neighbour] = (),
+    *,
+    own_tmp: bool = False,
 ) -> Iterator[_Preparing]:
     marks = container.labels(engine, LIMITS, run="", purpose="preparation")
-    flags = preparation_flags(image, LIMITS, toolbox=toolbox.volume(engine), labels=marks)
+    volume = toolbox.volume(engine)
+    flags = preparation_flags(image, LIMITS, toolbox=volume, labels=marks, own_tmp=own_tmp)
     with (
         _patience(engine.client.api),
         container.running(engine, flags) as identity,

@@ -52,14 +52,22 @@ class Header:
 
 
 def take(
-    channel: Channel, previous: str, pack: Path, *, cap: int = PACK_CAP, seconds: float = SECONDS
+    channel: Channel,
+    previous: str,
+    pack: Path,
+    *,
+    cap: int = PACK_CAP,
+    seconds: float = SECONDS,
+    anew: bool = False,
 ) -> Snapshot:
     """Record the files; `pack` is written when they differ from the tree `previous`.
 
+    With `anew` no cache is believed, as in `rehash`: it takes as long as that.
     Raises CrossingError when what comes out is too large, too late or malformed, DiskFullError.
     """
     with pack.open("wb") as file, _removed_on_error(pack):
-        header = _ask(channel, ["record", previous], seconds, file, cap)
+        how = "anew" if anew else "record"
+        header = _ask(channel, [how, previous], seconds, file, cap)
     if (header.tree == previous) != (header.pack == 0):
         pack.unlink()
         raise CrossingError("The sandbox sent a pack that does not fit its tree: start again.")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
+from orchestrator import settings
 from orchestrator.cli import place, say, shelf
-from orchestrator.cli.options import Size, as_json, common
+from orchestrator.cli.options import as_json, common
 from orchestrator.cli.shelf import Deed
 from orchestrator.errors import RecordError
 from orchestrator.quarantine import Quarantine
@@ -35,6 +36,20 @@ class Order:
     """Bytes that prepared images may take."""
     everybodys: bool = False
     """Images of other homes may go, too."""
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no argument
+    """A number of bytes, such as 512m or 20g."""
+
+    name = "size"
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        try:
+            return value if isinstance(value, int) else settings.size(value)
+        except ValueError as error:
+            self.fail(f"{error}.", param, ctx)
 
 
 @click.command("gc")

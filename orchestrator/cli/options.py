@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 
 import click
 
-from orchestrator import settings
-
 HOME = "ORCHESTRATOR_HOME"
 """The variable that names the folder where runs are kept."""
 
@@ -46,20 +44,6 @@ def _go(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
 def _settle(ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
     if value is not None:
         os.environ[HOME] = str(value)
-
-
-class Size(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no argument
-    """A number of bytes, such as 512m or 20g."""
-
-    name = "size"
-
-    def convert(
-        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        try:
-            return value if isinstance(value, int) else settings.size(value)
-        except ValueError as error:
-            self.fail(f"{error}.", param, ctx)
 
 
 run_argument = click.argument("run", required=False, metavar="[RUN]")

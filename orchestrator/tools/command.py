@@ -60,7 +60,7 @@ def limit_reached(ended: Exit, limits: Limits) -> str:
 def _ending(ended: Exit, limit: float, limits: Limits) -> str:
     """How a command ended, for a model: the same for the same command, however long it took."""
     if ended.timed_out:
-        return f"[time limit: ended after {limit:g} s, with all it had started]"
+        return f"[time limit: ended after {round(limit, 1):g} s, with all it had started]"
     reached = limit_reached(ended, limits)
     return f"[exit status {ended.status}{reached and f': {reached}'}]"
 

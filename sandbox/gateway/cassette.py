@@ -97,7 +97,10 @@ def label(folder: Path) -> Label:
     """What the cassette says about itself. Raises CassetteError when there is none."""
     path = folder / "cassette.json"
     if not path.is_file():
-        raise CassetteError(f"There is no recorded model traffic in {folder}.")
+        raise CassetteError(
+            f"There is no recorded model traffic in {folder}: a script, a command and --no-record"
+            " leave none."
+        )
     return _decode(path, Label)
 
 

@@ -128,7 +128,7 @@ class Server:
         wish, free = seat.hear()
         if seat.memory is not None:
             self.memory, seat.memory = seat.memory, None
-        if free and len(self.spares) < SPARES:
+        if free and not seat.stopped and len(self.spares) < SPARES:
             self.spares.append(free)
         elif free:
             free.leave()
@@ -246,7 +246,7 @@ class Server:
         seat.stopped = True
         seat.room = 1 << 40  # what it still says is read and forgotten
         if seat.warden:
-            reaper.kill(seat.warden.pid, signal.SIGTERM)
+            seat.warden.stop()
         else:
             self.close(seat)
 

@@ -84,12 +84,14 @@ class Index(NamedTuple):
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": STORE,
         }
 
-    def open(self) -> None:
-        """Free it of the lock of a killed snapshot; renew it when it is no index at all."""
+    def open(self) -> bool:
+        """Free it of the lock of a killed snapshot; renew it, and say False, when it is none."""
         os.chmod(self.folder, 0o700)
         remove(f"{self.file}.lock")
-        if not (is_kind(stat.S_ISREG, self.file) and is_kind(stat.S_ISDIR, self.objects)):
-            self.renew()
+        if is_kind(stat.S_ISREG, self.file) and is_kind(stat.S_ISDIR, self.objects):
+            return True
+        self.renew()
+        return False
 
     def renew(self) -> None:
         """Throw everything away and start from the base."""

@@ -6,7 +6,7 @@ inside.prepare checkout COMMIT  where history ends on stdin: /workspace, with a 
 inside.prepare fill             paths and commits on stdin: the files of submodules
 inside.prepare finish COMMIT    the same on stdin, after set-up: undo what it did to tracked files
 inside.prepare advance COMMIT   the same on stdin, over a set-up at another commit: go to this one
-inside.prepare refresh          in a container of the layer: remember the files as they are there
+inside.prepare refresh          in a container of the layer: remember its files, open its /tmp
 
 `finish` and `advance` print what set-up left beside the tracked files, and what was put back.
 """
@@ -232,11 +232,22 @@ def refresh() -> None:
 
     The agent's own git gains as well: with the same files its index is the same.
     """
+    share_tmp()
     index = Index(OWN)
     for each in (index, *(module.own for module in modules.modules(index))):
         each.git("update-index", "-q", "--refresh")
         os.lchown(each.file, USER, USER)
     repository.share(index.file)
+
+
+def share_tmp() -> None:
+    """Let everybody write in /tmp: engines give what they mount there the mode of the image's.
+
+    Only here is that one seen: nothing is mounted over it. It may be a link, or missing.
+    """
+    place = os.path.realpath("/tmp")
+    os.makedirs(place, exist_ok=True)
+    os.chmod(place, 0o1777)
 
 
 def main(arguments: list[str]) -> int:

@@ -11,6 +11,9 @@ its socket, and tells there what came of it:
     memory JSON         what `inside.snapshot` wants to find again next time
     overrun             it could not be ended one by one: the server has to end everything
     free                nothing is left of it: the next job may come
+
+A process of the same user can send it signals. They end no command and none that comes later: a
+signal only wakes it, and what the server wants stands on the line.
 """
 
 import array
@@ -18,6 +21,7 @@ import ctypes
 import gc
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -85,7 +89,7 @@ def received(line: socket.socket) -> Job | None:
     """The job, its pipes as our own streams; None when the server went away before it had one."""
     space = socket.CMSG_SPACE(3 * array.array("i").itemsize)
     data, rights, _, _ = line.recvmsg(HEADER.size, space, socket.MSG_WAITALL)
-    if not data:
+    if len(data) < HEADER.size:  # a wish to stop a job that has ended may have come
         return None
     pipes = array.array("i")
     pipes.frombytes(rights[0][2])
@@ -112,7 +116,7 @@ def carried_out(job: Job, line: socket.socket) -> bool:
     deadline = time.monotonic() + job.seconds
     if job.program:
         tell(line, "started")
-        perform(job, line)
+        perform(job, line, deadline)
         return False
     try:
         child = launch(job)
@@ -125,7 +129,7 @@ def carried_out(job: Job, line: socket.socket) -> bool:
         return True
     release()
     tell(line, "started")
-    ended = wait(child, deadline)
+    ended = wait(child, deadline, line)
     if isinstance(ended, int):
         code = os.waitstatus_to_exitcode(ended)
         tell(line, f"exited {code}" if code >= 0 else f"signalled {-code}")
@@ -165,19 +169,23 @@ def launch(job: Job) -> int:
     return child
 
 
-def perform(job: Job, line: socket.socket) -> NoReturn:
+def perform(job: Job, line: socket.socket, deadline: float) -> NoReturn:
     """Run one of our programs in this process, which has it loaded already."""
 
-    def end(number: int, _frame: object) -> None:
-        tell(line, "timed_out" if number == signal.SIGALRM else "stopped")
+    def end(_number: int, _frame: object) -> None:
+        late = time.monotonic() >= deadline
+        if not (late or stop_wanted(line)):
+            return
+        tell(line, "timed_out" if late else "stopped")
         if not end_descendants():
             tell(line, "overrun")
         os._exit(0)
 
     for number in (signal.SIGALRM, signal.SIGTERM):
         signal.signal(number, end)
-    signal.setitimer(signal.ITIMER_REAL, max(job.seconds, 0.001))
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.setitimer(signal.ITIMER_REAL, max(deadline - time.monotonic(), 0.001))
+    # No other signal: one that an earlier command sent may be waiting here.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM, signal.SIGTERM))
     gc.enable()
     os.umask(0o022)
     status = 1
@@ -218,7 +226,14 @@ def refuse(name: str, problem: Exception) -> str:
     return f"refused {127 if isinstance(problem, FileNotFoundError) else 126}"
 
 
-def wait(child: int, deadline: float) -> int | str:
+def stop_wanted(line: socket.socket) -> bool:
+    """Whether the server said so, or is gone."""
+    poll = select.poll()
+    poll.register(line, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def wait(child: int, deadline: float, line: socket.socket) -> int | str:
     """The child's wait status; `timed_out` or `stopped` when it has to be ended."""
     while True:
         for pid, status in ended():
@@ -227,9 +242,9 @@ def wait(child: int, deadline: float) -> int | str:
         left = deadline - time.monotonic()
         if left <= 0:
             return "timed_out"
-        happened = signal.sigtimedwait(WATCHED, left)
-        if happened is not None and happened.si_signo == signal.SIGTERM:
+        if stop_wanted(line):
             return "stopped"
+        signal.sigtimedwait(WATCHED, left)
 
 
 def ended() -> list[tuple[int, int]]:

@@ -29,6 +29,7 @@ from .wire import (
 )
 
 DISCARD = ("/opt/orchestrator/bin/busybox", "cat")
+STOP = b"\0"
 LOST = b"[output of processes left behind is lost: no process is left to read it]\n"
 WORDS = {
     "exited": EXITED,
@@ -119,6 +120,7 @@ class Warden:
         self._socket = ours
         self.fd = ours.fileno()
         self._unsent = b""
+        self._stopping = False
         self._said = b""
 
     def order(self, job: bytes, memory: bytes, pipes: tuple[int, ...]) -> None:
@@ -142,6 +144,9 @@ class Warden:
             return
         except OSError:
             self._unsent = b""
+            return
+        if self._stopping and not self._unsent:
+            reaper.kill(self.pid, signal.SIGTERM)  # wakes it, to find the wish
 
     def hear(self) -> list[list[str]] | None:
         """What it says, a word and a value in each line; None when it is gone."""
@@ -155,6 +160,12 @@ class Warden:
             return None
         *lines, self._said = (self._said + said).split(b"\n")
         return [line.decode().split(" ", 1) for line in lines]
+
+    def stop(self) -> None:
+        """Have it end its command: said on the line, for signals come from anybody."""
+        self._unsent += STOP
+        self._stopping = True
+        self.push()
 
     def leave(self) -> None:
         """Let it go: it ends when it finds nobody at the other end of its line."""

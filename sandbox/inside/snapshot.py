@@ -1,6 +1,7 @@
 """Record /workspace as a git tree. Runs in the sandbox, on the toolbox's Python and git.
 
     inside.snapshot record PREVIOUS   a line of JSON, then a pack of what the tree PREVIOUS lacks
+    inside.snapshot anew PREVIOUS     the same, from nothing but the files
     inside.snapshot rehash            the tree, from nothing but the files: no cache is believed
     inside.snapshot reset TREE SIZE   SIZE bytes of pack on stdin; makes /workspace exactly TREE
 
@@ -51,6 +52,18 @@ def written(index: Index) -> str:
     return index.git("write-tree").decode("ascii").strip()
 
 
+def anew(previous: str) -> None:
+    """Record without any cache: a file can change and keep its times, or the index be forged.
+
+    What is mapped into memory changes its times when it is first written to, on a tmpfs not even
+    then.
+    """
+    memory.clear()
+    os.chmod(OWN, 0o700)
+    remove(f"{OWN}/index")
+    record(previous)
+
+
 def record(previous: str) -> None:
     """Print the header of /workspace's tree, and the pack that leads there from `previous`."""
     found = mark(fixed().left)
@@ -58,8 +71,7 @@ def record(previous: str) -> None:
         tell(**memory["told"])
         return
     index = Index(OWN)
-    index.open()
-    known = previous
+    known = previous if index.open() else "HEAD^{tree}"
     for attempt in range(1, ATTEMPTS + 1):
         try:
             seen = update(index)
@@ -143,6 +155,8 @@ def carried_out(arguments: list[str]) -> int:
     match arguments:
         case ["record", previous]:
             record(previous)
+        case ["anew", previous]:
+            anew(previous)
         case ["rehash"]:
             rehash()
         case ["reset", tree, size]:

@@ -35,6 +35,7 @@ CODES = {
     "SandboxLostError": 1,
     "DiskFullError": 1,
     "CrossingError": 1,
+    "GatewayError": 1,
 }
 
 

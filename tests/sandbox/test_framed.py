@@ -1,3 +1,4 @@
+import contextlib
 import time
 
 import pytest
@@ -135,3 +136,21 @@ def test_after_a_process_was_left_behind_another_warden_takes_over(box):
     before = box.run(["sh", "-c", "sleep 77 >/dev/null 2>&1 & echo $PPID"]).stdout
     assert box.run(ask).stdout != before
     box.sweep()
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP", "INT", "ALRM", "USR1"])
+def test_a_signal_to_everything_reaches_no_later_step(source, box, tmp_path, name):
+    """The wardens are of the same user; one that waits for a command would keep it till then."""
+    shell = ["sh", "-c", f"trap '' {name}; kill -{name} -1; echo on"]
+    for _ in range(3):
+        assert (box.run(shell).stdout, box.run(["echo", "fine"]).exit.status) == (b"on\n", 0)
+        box.run(shell)
+        assert box.snapshot(source.tree, tmp_path / "pack").tree == source.tree
+
+
+def test_a_healthy_command_is_not_taken_for_one_that_an_abandoned_check_ended(box):
+    for _ in range(10):
+        box.run(["true"])
+        with contextlib.closing(box.stream(["sh", "-c", "echo; sleep 78"], evidence=True)) as lines:
+            next(lines)
+        assert box.run(["sleep", "0.02"]).exit.status == 0

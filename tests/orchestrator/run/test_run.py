@@ -23,6 +23,7 @@ from orchestrator.events import (
 )
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import MOST, Outcome, Verdict
+from orchestrator.settings import SandboxSettings, Settings
 from sandbox.errors import EngineError
 from tests.conftest import git
 from tests.orchestrator.run.conftest import containers
@@ -309,10 +310,32 @@ def _everything(repository):
     }
 
 
-def test_a_forged_index_ends_as_unrecorded(desk):
+def test_a_forged_index_hides_nothing(desk):
     index = "GIT_INDEX_FILE=/var/lib/orchestrator/snapshot/index"
     ran = desk.run(f"{index} git update-index --assume-unchanged README.md; {EDIT}; touch new")
-    assert ran.record.outcome is Outcome.UNRECORDED
+    assert ran.record.outcome is Outcome.DONE
+    assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
+    assert "new" in ran.git("ls-tree", "--name-only", ran.record.branch)
+
+
+MAPPED = """
+import mmap
+with open("README.md", "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+    at = mapped.find(b"Tiny")
+    mapped[at : at + 4] = b"Huge"
+"""
+
+
+def test_a_file_changed_through_memory_is_recorded_where_it_keeps_its_times(desk):
+    """A tmpfs notes no time for what is written through a mapping that was read before."""
+    model = scripted(
+        Step(calls=(Call("bash", {"command": "touch new"}),)),
+        Step(calls=(Call("bash", {"command": f"python3 -c '{MAPPED}'"}),)),
+        Step(text="Done."),
+    )
+    ran = desk.run(model=model, stated=Settings(sandbox=SandboxSettings(workspace="memory")))
+    assert ran.record.outcome is Outcome.DONE
+    assert ran.git("show", f"{ran.record.branch}:README.md") == "# Huge"
 
 
 def test_a_runtime_reaches_every_container_and_an_unknown_one_starts_no_run(desk, engine):
