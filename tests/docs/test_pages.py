@@ -110,7 +110,7 @@ def test_the_gateway_example_of_the_sandbox_page_runs():
     line = " ".join(f'"{word}"' for word in asking) + f" -d '{body}'"
     for text, instead in (
         ('"https://api.anthropic.com"', "url"),
-        ('"an-image-with-claude", ', ""),
+        ('"my/claude", ', ""),
         ("box.run([", "done = box.run(command or ["),
         (', stdin=b"Fix the tests"', ""),
     ):
