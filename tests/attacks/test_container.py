@@ -11,7 +11,7 @@ import pytest
 
 from sandbox import Limits
 from sandbox.errors import ImageError
-from sandbox.sweep import Orphan, sweep
+from sandbox.sweep import sweep
 
 
 def shell(box, script, **options):
@@ -138,8 +138,7 @@ def test_c10_what_a_killed_orchestrator_left_is_removed(engine, owner, box):
     left = owner.stdout.readline().decode().strip()
     owner.kill()
     owner.wait()
-    name = engine.client.api.inspect_container(left)["Name"][1:]
-    assert Orphan("container", name) in sweep(engine)
+    sweep(engine)
     assert engine.client.api.containers(all=True, filters={"id": left}) == []
     assert box.lost() is None
 
