@@ -229,7 +229,7 @@ def test_what_was_removed_is_told_once(engine, left):
     told = False
     for _ in range(5):
         orphan = Orphan("container", left(**DEAD))
-        told = told or orphan in sweep(engine)
+        told |= orphan in sweep(engine)
         assert orphan not in sweep(engine)
     assert told
 
