@@ -78,7 +78,7 @@ def main() -> None:
         )
         box = stack.enter_context(opened)
         inside = ["sh", "-c", 'python3 -c "$0" serve "$1" >/dev/null 2>&1 &', PEER, str(DIRECT)]
-        assert box.run(inside, reap=False).exit.ok
+        assert box.run(inside).exit.ok
         _measure(box, token)
 
 
