@@ -95,6 +95,14 @@ def _held(path: Path, flags: int, *, wait: bool = False) -> Iterator[bool]:
     lock = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield path.exists() and os.path.samestat(os.stat(path), os.fstat(lock))
+        yield _names(path, lock)
     finally:
         os.close(lock)
+
+
+def _names(path: Path, file: int) -> bool:
+    """Whether the path stands for this open file. Asked in one step: it may go at any moment."""
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(file))
+    except FileNotFoundError:
+        return False
