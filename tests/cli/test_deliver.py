@@ -194,3 +194,10 @@ def test_a_branch_that_a_killed_run_could_not_write_down_is_deleted(mended, orch
         held.update(branch="")
     assert orchestrator("discard", "--json").json["removed"] is True
     assert git("for-each-ref", "refs/heads/agent") == ""
+
+
+@pytest.mark.parametrize("verb", ["merge", "approve", "discard"])
+def test_outside_of_a_repository_a_run_is_named(seen, orchestrator, tmp_path, verb):
+    said = orchestrator(verb, "-C", str(tmp_path))
+    assert (said.code, "This is no repository: name the run" in said.err) == (2, True)
+    assert orchestrator("show", "--json", seen).json["branch"] == f"agent/{seen}"

@@ -125,10 +125,19 @@ def test_a_live_run_can_be_looked_at(repository, orchestrator, home):
         assert orchestrator("log").out == b""
         assert f"  orchestrator log --follow {held.record.id[-5:]}" in orchestrator("show").text
         held.update(owner=Owner(held.record.owner.pid, "an earlier boot", ""))
-        assert orchestrator("show").text.startswith("interrupted\n")
+        said = orchestrator("show").text
+        assert said.startswith("interrupted\n")
+        assert f"  orchestrator diff {held.record.id[-5:]}" in said
 
 
 def test_stdout_holds_nothing_but_the_patch(seen, orchestrator):
     assert orchestrator("diff").out.startswith(b"diff --git a/sums.py b/sums.py\n")
     Path("x").write_bytes(orchestrator("diff").out)
     assert b"\x1b" not in Path("x").read_bytes()
+
+
+def test_a_home_that_is_a_file_is_told(orchestrator, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ORCHESTRATOR_HOME", str(tmp_path / "file"))
+    said = orchestrator("list")
+    assert (said.code, f"{tmp_path}/file is not a folder: name another" in said.err) == (2, True)
