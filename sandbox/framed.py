@@ -74,7 +74,7 @@ class FramedChannel:
     def call(
         self, program: str, *arguments: str, stdin: bytes | mmap = b"", seconds: float = 120.0
     ) -> Output:
-        """Run one of our programs, see `Channel.call`: the server has it loaded and forks."""
+        """Run one of our programs, see `Channel.call`: a sub-reaper has it loaded already."""
         return self._carried_out([list(arguments), program, "/", {}, seconds], stdin, seconds)
 
     def sweep(self) -> None:

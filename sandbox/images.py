@@ -1,4 +1,4 @@
-"""Images with a repository in them: prepared once per base commit, then started like any other."""
+"""Images with a repository in them: set-up once for its inputs, one layer more for each commit."""
 
 import contextlib
 import hashlib
