@@ -1,0 +1,24 @@
+"""Any file, cut where a reader would cut it, and put back to the byte.
+
+Alone: `splitters.split(data, "python")`; see docs/splitters.md.
+"""
+
+from splitters.detect import detect
+from splitters.language import Language
+from splitters.outline import Declaration, outline
+from splitters.piece import Piece, Pieces
+from splitters.split import TARGET, UnknownLanguageError, split
+from splitters.table import LANGUAGES
+
+__all__ = [
+    "LANGUAGES",
+    "TARGET",
+    "Declaration",
+    "Language",
+    "Piece",
+    "Pieces",
+    "UnknownLanguageError",
+    "detect",
+    "outline",
+    "split",
+]
