@@ -1,5 +1,6 @@
 """What a run may spend on models, and what it spent; bound before each request and within it."""
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -51,6 +52,43 @@ class Entry:
     usage: Usage = NOTHING
     estimated: bool = False
     cost: float | None = None
+    held: int = 0
+    """Tokens of output that it may use while it runs, for nothing can cut it."""
+    most: float | None = None
+    """Its cost if it uses them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the budgets leave for the output of one more answer."""
+
+    tokens: float
+    """Whole, or infinite where nothing binds."""
+    used_up: str
+    """What there is to say when it is too little: of the tightest budget."""
+    shared: bool
+    """Whether running answers hold a part, of which some may come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """One budget, and what counts against it."""
+
+    name: str
+    allowed: float | None
+    used: float
+
+    @property
+    def left(self) -> float:
+        return math.inf if self.allowed is None else self.allowed - self.used
+
+    @property
+    def used_up(self) -> str:
+        return f"The run's budget of {self.allowed} {self.name} is used up."
+
+
+_MANY = Usage(0, 1_000_000)
+"""Enough output to learn a price by."""
 
 
 class Ledger:
@@ -72,9 +110,9 @@ class Ledger:
         self._known = 0.0
         """Dollars of all ended answers whose price is known."""
 
-    def enter(self, model: str) -> Entry:
-        """Begin to count one request."""
-        entry = Entry(model)
+    def enter(self, model: str, held: int = 0) -> Entry:
+        """Begin to count one request, and hold so many tokens of output until its end."""
+        entry = Entry(model, held=held)
         with self._lock:
             self._running.append(entry)
         return entry
@@ -86,6 +124,7 @@ class Ledger:
                 entry.usage = usage
                 if self._budget.cost is not None:
                     entry.cost = self._price(entry.model, usage)
+                    entry.most = self._price(entry.model, _at_most(entry))
 
     def leave(self, entry: Entry, usage: Usage, *, estimated: bool) -> float | None:
         """The request is over: its final count. Gives its cost, None when unknown."""
@@ -122,29 +161,50 @@ class Ledger:
             return None
         return max(0.0, self._begun + self._budget.seconds - self._clock())
 
-    def spent(self, *, before: bool) -> str | None:
+    def spent(self, *, before: bool, held: bool = False) -> str | None:
         """Which bound is reached, in a sentence.
 
-        `before` a request all that is used up counts; within one, only what is passed.
+        `before` a request all that is used up counts; within one, only what is passed. What running
+        answers have `held` counts as used where that is asked.
         """
         with self._lock:
-            counts = self._counts()
-        for bound, allowed, used in counts:
-            if allowed is not None and (used > allowed or (before and used >= allowed)):
-                return f"The run's budget of {allowed} {bound} is used up."
+            counts = self._counts(held=held)
+        for count in counts:
+            if count.left < 0 or (before and count.left <= 0):
+                return count.used_up
         return None
 
-    def _counts(self) -> tuple[tuple[str, float | None, float], ...]:
-        budget, usage, running = self._budget, self._done.usage, self._running
-        input_tokens = usage.input_tokens + sum(entry.usage.input_tokens for entry in running)
-        output_tokens = usage.output_tokens + sum(entry.usage.output_tokens for entry in running)
+    def room(self, model: str, asked: Usage) -> Room:
+        """How much one more answer may write, its question being `asked`.
+
+        An unknown price binds no tokens.
+        """
+        with self._lock:
+            _, _, output, cost, _ = self._counts(held=True)
+            shared = any(entry.held for entry in self._running)
+        room = Room(output.left, output.used_up, shared)
+        nothing, many = self._price(model, asked), self._price(model, asked + _MANY)
+        if cost.allowed is None or nothing is None or many is None or many <= nothing:
+            return room
+        tokens = (cost.left - nothing) / (many - nothing) * _MANY.output_tokens
+        return room if room.tokens <= tokens else Room(math.floor(tokens), cost.used_up, shared)
+
+    def _counts(self, *, held: bool) -> tuple[_Count, ...]:
+        budget, done, running = self._budget, self._done, self._running
+        used = sum((_at_most(entry) if held else entry.usage for entry in running), done.usage)
+        costs = (entry.most if held else entry.cost for entry in running)
         return (
-            ("requests", budget.requests, self._done.requests + len(running)),
-            ("input tokens", budget.input_tokens, input_tokens),
-            ("output tokens", budget.output_tokens, output_tokens),
-            ("US dollars", budget.cost, self._known + sum(entry.cost or 0.0 for entry in running)),
-            ("seconds", budget.seconds, self._clock() - self._begun),
+            _Count("requests", budget.requests, done.requests + len(running)),
+            _Count("input tokens", budget.input_tokens, used.input_tokens),
+            _Count("output tokens", budget.output_tokens, used.output_tokens),
+            _Count("US dollars", budget.cost, self._known + sum(cost or 0.0 for cost in costs)),
+            _Count("seconds", budget.seconds, self._clock() - self._begun),
         )
+
+
+def _at_most(entry: Entry) -> Usage:
+    """What a running answer may have used at its end, as far as that is bound."""
+    return replace(entry.usage, output_tokens=max(entry.held, entry.usage.output_tokens))
 
 
 def _plus(used: Used, entry: Entry) -> Used:

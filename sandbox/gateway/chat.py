@@ -10,6 +10,8 @@ from sandbox.gateway.usage import Usage
 
 WITHHELD: tuple[str, ...] = ("web_search_options", "service_tier")
 REFUSED: tuple[str, ...] = ()
+CEILINGS: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
+LEAST = 1
 
 _CLIENT = ("function", "custom")
 

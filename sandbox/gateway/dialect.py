@@ -61,6 +61,10 @@ class Dialect(Protocol):
     """Top-level keys that make the provider reach out, or cost more than the list price."""
     REFUSED: tuple[str, ...]
     """Top-level keys that cannot be taken away without changing what is asked."""
+    CEILINGS: tuple[str, ...]
+    """Top-level keys that limit the tokens of an answer, the one of the newest models last."""
+    LEAST: int
+    """The smallest limit that the API takes."""
 
 
 def numbers(counts: object, *path: str) -> dict[str, int]:

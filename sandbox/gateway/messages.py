@@ -9,6 +9,8 @@ from sandbox.gateway.usage import Usage
 
 WITHHELD: tuple[str, ...] = ("mcp_servers", "speed", "inference_geo")
 REFUSED: tuple[str, ...] = ("container",)
+CEILINGS: tuple[str, ...] = ("max_tokens",)
+LEAST = 1
 
 _CLIENT = ("custom", "bash_", "text_editor_", "computer_", "memory_", "tool_search_tool_")
 """Beginnings of the types of tools that run where the client is, or only search its own tools."""

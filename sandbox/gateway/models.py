@@ -1,14 +1,20 @@
 """The door to models: who may ask what, and what it may cost."""
 
 import asyncio
+import contextlib
 import hmac
 import json
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from sandbox.gateway import question
+from sandbox.gateway import ceiling, question
 from sandbox.gateway.budget import Ledger, Used
+from sandbox.gateway.dialect import Dialect
 from sandbox.gateway.http import Connection, GoneError, RefusedError, Request
+from sandbox.gateway.meter import Meter
 from sandbox.gateway.question import Question
+from sandbox.gateway.room import Rooms
 from sandbox.gateway.routes import ALIVE, ENDPOINTS, Endpoint, Route, choose, passed_on, query
 from sandbox.gateway.turn import Answered, Turn, refusal
 from sandbox.gateway.upstream import Upstream, UpstreamError
@@ -47,6 +53,7 @@ class Models:
         self._token = token.encode()
         self._upstream = upstream
         self._ledger = ledger
+        self._rooms = Rooms(ledger)
         self._on_answer = on_answer
         self._places = asyncio.Semaphore(AT_ONCE)
 
@@ -67,10 +74,8 @@ class Models:
         try:
             async with self._places:
                 asked = await self._admitted(request, endpoint, connection)
-                if endpoint.paid:
-                    await self._watched(asked, endpoint, connection)
-                else:
-                    await connection.watched(self._free(asked, connection))
+                work = self._paid if endpoint.paid else self._free
+                await connection.watched(work(asked, endpoint, connection))
         except RefusedError as refused:
             await connection.respond(*refusal(endpoint.dialect, refused))
 
@@ -82,9 +87,15 @@ class Models:
         self, request: Request, endpoint: Endpoint, connection: Connection
     ) -> Question:
         """The question as it may leave; RefusedError, counted, when it may not."""
-        try:
+        with self._counted():
             self._authenticate(request)
             return await self._question(request, endpoint, connection)
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count what is refused here."""
+        try:
+            yield
         except RefusedError:
             self._ledger.refuse()
             raise
@@ -117,17 +128,37 @@ class Models:
         except RecursionError:
             raise RefusedError(400, "The body is nested too deeply.") from None
         url = route.base_url.rstrip("/") + endpoint.suffix + query(request)
-        return Question(route, request.path, url, passed_on(request), sent, model)
+        most = ceiling.wanted(kept, endpoint.dialect) if ceiling.whole(kept) else 0
+        return Question(route, request.path, url, passed_on(request), sent, model, most)
 
-    async def _watched(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
+    async def _paid(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
         # Counted without a pause after the budget was looked at: nobody else passes in between.
-        turn = Turn(asked, endpoint.dialect, connection, self._ledger, self._on_answer)
+        with self._counted():
+            asked = await self._bound(asked, endpoint.dialect)
+        turn = Turn(asked, endpoint.dialect, connection, self._rooms, self._on_answer)
         try:
-            await connection.watched(self._answer(asked, turn))
+            await self._answer(asked, turn)
         finally:
             turn.finish()
 
-    async def _free(self, asked: Question, connection: Connection) -> None:
+    async def _bound(self, asked: Question, dialect: Dialect) -> Question:
+        """The question with no larger answer than the budgets allow.
+
+        Waits for what others hold; RefusedError (400) when nothing is left.
+        """
+        used = Meter(dialect, asked.body, "").usage
+        room = await self._rooms.find(asked.route.priced(asked.model), used, asked.most)
+        if not asked.most or room.tokens == math.inf:
+            return asked
+        if asked.most <= room.tokens:
+            return replace(asked, held=asked.most)
+        tokens = int(room.tokens)
+        bodies = ceiling.lowered(question.parse(asked.body), dialect, asked.route, tokens)
+        if not (lowered := tuple(json.dumps(body).encode() for body in bodies)):
+            raise RefusedError(400, room.used_up)
+        return replace(asked, lowered=lowered, held=tokens)
+
+    async def _free(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
         """What costs no tokens is passed on and not counted."""
         try:
             async with self._upstream.ask(asked) as reply:

@@ -24,6 +24,8 @@ FIRST_WAIT = 2.0
 
 _DROPPED = HOP_BY_HOP | {"content-length", "content-encoding", "set-cookie", "alt-svc"}
 LIMITED = 429
+REFUSED = 400
+"""By a provider before it has answered, and so for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Provider:
         redactor = Redactor((question.route.key, *self._secrets))
         left = self._patience
         for wait in (FIRST_WAIT * 2**number for number in range(64)):
-            response = await self._send(question, redactor)
+            response = await self._accepted(question, redactor)
             try:
                 if response.status_code != LIMITED:
                     yield _reply(response, redactor)
@@ -83,12 +85,22 @@ class Provider:
             left -= seconds
             await asyncio.sleep(seconds)
 
-    async def _send(self, question: Question, redactor: Redactor) -> httpx2.Response:
+    async def _accepted(self, question: Question, redactor: Redactor) -> httpx2.Response:
+        """The answer to the question, or to what is sent in its place and first not refused."""
+        *bodies, last = question.lowered or (question.body,)
+        for body in bodies:
+            response = await self._send(question, body, redactor)
+            if response.status_code != REFUSED:
+                return response
+            await response.aclose()
+        return await self._send(question, last, redactor)
+
+    async def _send(self, question: Question, body: bytes, redactor: Redactor) -> httpx2.Response:
         named = [*question.headers, *_key(question.route), ("accept-encoding", "identity")]
         headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in named]
         try:
             request = self._client.build_request(
-                "POST", question.url, headers=headers, content=question.body
+                "POST", question.url, headers=headers, content=body
             )
             return await self._client.send(request, stream=True)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.gateway import ceiling
 from sandbox.gateway.dialect import Dialect
 from sandbox.gateway.http import Headers, RefusedError
 from sandbox.gateway.routes import Route
@@ -27,6 +28,15 @@ class Question:
     headers: Headers
     body: bytes
     model: str
+    most: int = 0
+    """Tokens of output that are asked for where the answer comes whole; 0 for a stream."""
+    held: int = 0
+    """Of these, tokens that the budgets keep for the answer until its end."""
+    lowered: tuple[bytes, ...] = ()
+    """Sent in place of `body` where a budget limits the answer; each if the one before is refused.
+
+    A recording keeps `body`: what is asked again then has another budget.
+    """
 
 
 _JUDGED = frozenset({"model", "stream", "tools", "tool_choice", "messages", "input", "system"})
@@ -62,7 +72,7 @@ def withhold(body: dict[str, Any], dialect: Dialect, route: Route) -> dict[str, 
 
     RefusedError (400) for what cannot be taken out without changing what is asked.
     """
-    _same_case(body, _JUDGED.union(dialect.WITHHELD, dialect.REFUSED))
+    _same_case(body, _JUDGED.union(dialect.WITHHELD, dialect.REFUSED, ceiling.GUARDED))
     for key in dialect.REFUSED:
         if body.get(key) and not route.keeps(key):
             raise RefusedError(400, f"`{key}` is not allowed here.")

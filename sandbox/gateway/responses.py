@@ -11,6 +11,8 @@ WITHHELD: tuple[str, ...] = ("web_search_options", "service_tier")
 REFUSED: tuple[str, ...] = ("background", "prompt", "conversation")
 """A background answer outlives its connection, and so its budget; a stored prompt or conversation
 brings tools that nobody here saw."""
+CEILINGS: tuple[str, ...] = ("max_output_tokens",)
+LEAST = 16
 
 _CLIENT = ("function", "custom", "local_shell", "apply_patch", "namespace", "tool_search")
 

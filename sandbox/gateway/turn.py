@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox.gateway import rates
-from sandbox.gateway.budget import Ledger
 from sandbox.gateway.dialect import KINDS, Dialect
 from sandbox.gateway.http import Connection, GoneError, Headers, RefusedError
 from sandbox.gateway.meter import Meter
 from sandbox.gateway.question import Question
+from sandbox.gateway.room import Rooms
 from sandbox.gateway.upstream import Reply
 from sandbox.gateway.usage import NOTHING, Usage
 
@@ -46,15 +46,16 @@ class Turn:
         asked: Question,
         dialect: Dialect,
         connection: Connection,
-        ledger: Ledger,
+        rooms: Rooms,
         on_answer: Callable[[Answered], None],
     ) -> None:
         self._asked = asked
         self._dialect = dialect
         self._connection = connection
-        self._ledger = ledger
+        self._rooms = rooms
+        self._ledger = ledger = rooms.ledger
         self._on_answer = on_answer
-        self._entry = ledger.enter(asked.route.priced(asked.model))
+        self._entry = ledger.enter(asked.route.priced(asked.model), asked.held)
         self._meter = Meter(dialect, asked.body, "")
         ledger.count(self._entry, self._meter.usage)
         self._begun = time.monotonic()
@@ -83,7 +84,7 @@ class Turn:
         self._meter = Meter(self._dialect, self._asked.body, kind)
         await self._connection.begin(reply.status, reply.headers)
         async for data in reply.pieces:
-            if whole := self._counted(data):
+            if whole := await self._counted(data):
                 await self._connection.send(whole)
             if self._cut:
                 self.fail(RefusedError(400, self._cut))
@@ -117,12 +118,13 @@ class Turn:
         estimated = not (free or self._meter.exact)
         cost = self._ledger.leave(self._entry, usage, estimated=estimated)
         seconds = time.monotonic() - self._begun
+        self._rooms.ended()
         path, model = self._asked.path, self._entry.model
         self._on_answer(
             Answered(model, path, self._status, usage, estimated, cost, seconds, self._cut)
         )
 
-    def _counted(self, data: bytes) -> bytes:
+    async def _counted(self, data: bytes) -> bytes:
         """The part of `data` that may go on: up to the event with which a budget is passed."""
         if not self._good:
             return data
@@ -130,10 +132,14 @@ class Turn:
         for piece in self._meter.cut(data):
             sent += len(piece)
             self._ledger.count(self._entry, self._meter.usage)
-            if self._meter.between and (spent := self._ledger.spent(before=False)):
+            if self._meter.between and (spent := await self._passed()):
                 self._cut = spent
                 break
         return data[:sent]
+
+    async def _passed(self) -> str | None:
+        """Which budget is passed; who holds a part of it waits for nobody else's."""
+        return self._ledger.spent(before=False) if self._asked.held else await self._rooms.passed()
 
     async def _limited(self, reply: Reply) -> None:
         body = b"".join([piece async for piece in reply.pieces])
