@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -55,9 +55,13 @@ class Desk:
         model: Model | None = None,
         watch: Callable[[AnyEvent], None] = lambda event: None,
         stated: Settings = USUAL,
+        alive: float | None = None,
         **flags: object,
     ) -> Ran:
-        """Carry out a shell script as the worker, or a task with a model."""
+        """Carry out a shell script as the worker, or a task with a model.
+
+        The containers end themselves after `alive` seconds, if it is given.
+        """
         events: list[AnyEvent] = []
 
         def hear(event: AnyEvent) -> None:
@@ -69,7 +73,9 @@ class Desk:
         planned = settings.task(
             str(self.repository), "a task", stated, Flags(command=command, **flags)
         )
-        record = run(planned.task, repository, Records(self.home), model, hear)
+        box = planned.task.box if alive is None else replace(planned.task.box, seconds=alive)
+        task = replace(planned.task, box=box)
+        record = run(task, repository, Records(self.home), model, hear)
         return Ran(record, events, self.repository)
 
 

@@ -1,9 +1,12 @@
 """Runs that reach a limit of their sandbox, and runs with its files in memory."""
 
-from orchestrator.events import Crashed, Prepared, ToolFinished
+import time
+
+from orchestrator.events import Changed, Crashed, Prepared, ToolFinished
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import Outcome
 from orchestrator.settings import SandboxSettings, Settings
+from tests.orchestrator.run.conftest import containers
 
 WRITE = Step(calls=(Call("write_file", {"path": "a.txt", "content": "a\n"}),))
 FILL = "cd ~ && for n in $(seq 100); do head -c 10000000 /dev/zero > $n; done; sleep 60"
@@ -19,6 +22,42 @@ def test_a_full_disk_keeps_what_was_recorded_and_asks_no_model_again(desk):
     assert ran.record.outcome.exit_code == 1
     assert ran.subjects == ["write_file: a.txt"]
     assert (ran.told(Crashed), "disk limit" in ran.record.message) == ([], True)
+
+
+SLEEP = Step(calls=(Call("bash", {"command": "echo b > b.txt; sleep 600"}),))
+
+
+def test_the_containers_own_deadline_ends_the_run_and_keeps_what_was_recorded(desk):
+    model = ScriptedModel(Script((WRITE, SLEEP, Step(text="Never said."))))
+    began = time.monotonic()
+    ran = desk.run(model=model, alive=6.0)
+    assert (ran.record.outcome, ran.record.outcome.exit_code) == (Outcome.TIME, 124)
+    assert (ran.record.turns, ran.told(Crashed)) == (2, [])
+    assert (ran.subjects, "time limit" in ran.record.message) == (["write_file: a.txt"], True)
+    assert ran.git("show", f"{ran.record.branch}:a.txt") == "a"
+    assert ran.record.tree == ran.told(Changed)[0].tree
+    assert time.monotonic() - began < 60  # the run's own limit is an hour, the command's minutes
+    assert containers(ran.record.id) == []
+
+
+def test_a_deadline_that_comes_between_two_steps_asks_no_model_again(desk, engine):
+    def wait_for_it(event):
+        if isinstance(event, Changed):
+            (run,) = (path.name for path in desk.home.glob("runs/2*"))
+            for name in containers(run):
+                engine.client.api.wait(name, timeout=30)
+
+    model = ScriptedModel(Script((WRITE, Step(text="Never said."))))
+    ran = desk.run(model=model, alive=4.0, watch=wait_for_it)
+    assert (ran.record.outcome, ran.record.turns) == (Outcome.TIME, 1)
+    assert (ran.subjects, ran.told(Crashed)) == (["write_file: a.txt"], [])
+
+
+def test_a_fixer_whose_container_is_over_ends_by_time_too(desk):
+    ran = desk.run("echo more >> README.md; sleep 600", alive=4.0)
+    assert (ran.record.outcome, ran.record.outcome.exit_code) == (Outcome.TIME, 124)
+    assert (ran.record.branch, ran.told(Changed)) == ("", [])
+    assert "time limit" in ran.record.message
 
 
 def test_a_fixer_without_enough_memory_says_so(desk):
