@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.history import history
-from orchestrator.inputs import inputs
+from orchestrator.inputs import remembered
 from orchestrator.repository import Repository
 from sandbox import Engine, Prepared, Source, prepare
 from sandbox.images import BASE_IMAGE
@@ -49,7 +49,7 @@ def prepared(engine: Engine, path: Path, home: Path, setup: tuple[str, ...] = ()
         base.tree,
         pack,
         lineage=str(path),
-        inputs=inputs(repository, base, setup, ()).digest,
+        inputs=remembered(repository, base, setup, (), pack).digest,
         history=history(repository, base, pack, 50),
     )
     return prepare(engine, BASE_IMAGE, source, setup=setup)

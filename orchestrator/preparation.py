@@ -10,7 +10,7 @@ from typing import BinaryIO
 from orchestrator.attempt import Attempt
 from orchestrator.events import Output, Prepared, SetupFailed, StageStarted
 from orchestrator.history import history
-from orchestrator.inputs import inputs
+from orchestrator.inputs import remembered
 from orchestrator.repository import Base, Repository
 from orchestrator.submodules import submodules
 from orchestrator.task import Task
@@ -31,7 +31,7 @@ def source(task: Task, repository: Repository, base: Base, pack: Path) -> Source
         base.tree,
         pack,
         lineage=str(repository.place.common_dir),
-        inputs=inputs(repository, base, task.setup, task.setup_inputs).digest,
+        inputs=remembered(repository, base, task.setup, task.setup_inputs, pack).digest,
         history=history(repository, base, pack, task.history),
         submodules=tuple(submodules(repository, base, pack.parent)),
     )

@@ -182,8 +182,10 @@ def _packs(records: Records, order: Order) -> Iterator[str]:
 
 
 def _unlink(pack: Path) -> None:
-    """The pack goes first: where it is, its index has to be."""
+    """The pack goes first: where it is, its index has to be; then what was found in its base."""
     pack.unlink()
+    for found in pack.parent.glob(f"{pack.stem}-*.inputs"):
+        found.unlink(missing_ok=True)
     pack.with_suffix(".idx").unlink(missing_ok=True)
 
 

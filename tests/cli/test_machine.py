@@ -64,14 +64,14 @@ def test_only_old_runs_and_packs_go(repository, orchestrator, home, no_engine):
         with begin(home, repository) as held:
             runs.append(held.update(state="finished", created=created).id)
     (home / "packs").mkdir()
-    for name in ("old.pack", "old.idx", "new.pack"):
+    for name in ("old.pack", "old.idx", "old-1.inputs", "new.pack", "new-1.inputs"):
         (home / "packs" / name).touch()
     for name in ("old.pack", "old.idx"):
         os.utime(home / "packs" / name, (0, 0))
     said = orchestrator("gc", "--max-age", "7")
     assert said.text == f"remove run {runs[0]}\nremove pack old.pack\n"
     assert [run.id for run in Records(home).all()] == [runs[1]]
-    assert os.listdir(home / "packs") == ["new.pack"]
+    assert sorted(os.listdir(home / "packs")) == ["new-1.inputs", "new.pack"]
 
 
 def test_a_record_that_cannot_be_read_is_kept(repository, orchestrator, home, no_engine):

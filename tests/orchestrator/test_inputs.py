@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.inputs import inputs
+from orchestrator.inputs import inputs, remembered
 from orchestrator.repository import Repository
 from tests.exchange import commit, git, start
 
@@ -85,3 +85,48 @@ def test_an_input_that_differs_in_any_way_changes_the_digest(user, change):
 
 def test_without_any_there_is_no_digest(tmp_path):
     assert of(start(tmp_path / "user", {"README.md": b""}), "echo hello").digest == ""
+
+
+@pytest.fixture
+def remember(user, tmp_path):
+    """Ask what may be kept from the last time; and the files in which it is."""
+    repository = Repository.open(str(user), tmp_path)
+    base = repository.resolve("HEAD")
+    pack = repository.pack(base, tmp_path / "packs")
+
+    def ask(*setup: str, globs: tuple[str, ...] = ()):
+        return remembered(repository, base, setup, globs, pack)
+
+    ask.kept = lambda: sorted(pack.parent.glob(f"{base.commit}-*.inputs"))
+    return ask
+
+
+def test_what_was_found_is_not_looked_for_again(user, remember):
+    before = remember("make")
+    assert before == of(user, "make")
+    (user / ".git/objects").rename(user / "away")
+    assert remember("make") == before
+
+
+def test_other_questions_are_looked_for_apart(user, remember):
+    remember("make")
+    assert remember("sh tools/install.sh") == of(user, "sh tools/install.sh")
+    assert remember("make", globs=("*.c",)) == of(user, "make", globs=("*.c",))
+    assert len(remember.kept()) == 3
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff", b'{"paths":[],"digest":""}', None])
+def test_what_is_kept_but_damaged_is_looked_for_and_kept_again(user, remember, damage):
+    before = remember()
+    (file,) = remember.kept()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-9] if damage is None else damage)
+    assert (remember(), file.read_bytes()) == (before, whole)
+
+
+def test_what_cannot_be_kept_is_found_all_the_same(user, remember):
+    before = remember()
+    (file,) = remember.kept()
+    file.unlink()
+    file.mkdir()
+    assert remember() == before
