@@ -1,7 +1,8 @@
 """Carrying out a task, from a base commit to a judged branch."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 
@@ -68,6 +69,7 @@ def run(
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
     started = time.monotonic()
+    dirty = _aside(repository.dirty)
     base = repository.resolve(task.base)
     require_room(repository)
     policy = settings.read(repository.read(base.commit, settings.FILE)).guardrails
@@ -86,7 +88,7 @@ def run(
     ):
         _tidy(engine, records)
         attempt = Attempt(held, journal, watch)
-        attempt.tell(_started(attempt, task, repository, base))
+        attempt.tell(_started(attempt, task, repository, base, dirty.result()))
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
         changes = Changes.of(quarantine, policy, base)
         with open_ways(attempt, task, credentials) as ways:
@@ -114,14 +116,24 @@ def _tidy(engine: Engine, records: Records) -> None:
     records.remove_passing()
 
 
-def _started(attempt: Attempt, task: Task, repository: Repository, base: Base) -> AnyEvent:
+def _aside(look: Callable[[], int]) -> Future[int]:
+    """Begin what takes time in a large repository; what it finds is asked for later."""
+    thread = ThreadPoolExecutor(1)
+    found = thread.submit(look)
+    thread.shutdown(wait=False)
+    return found
+
+
+def _started(
+    attempt: Attempt, task: Task, repository: Repository, base: Base, dirty: int
+) -> AnyEvent:
     return RunStarted(
         run=attempt.id,
         repository=repository.name,
         base=base.commit,
         worker=task.worker,
         prompt=task.prompt,
-        dirty=repository.dirty(),
+        dirty=dirty,
     )
 
 
