@@ -1,7 +1,28 @@
 """A language: what it is told by, and which parts of its syntax matter to a reader."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a node declares."""
+
+    kind: str
+    """`function`, `class`, `section`..."""
+    name: str
+    """Without what encloses it."""
+    scope: str = ""
+    """What the names inside it are qualified by, where that is not its own name."""
+    heading: str = ""
+    """Not empty: it goes on to the next heading of its rank. A digit is the rank; other marks
+    are ranked in the order in which a file brings them up."""
+
+
+Reader = Callable[[Any, str], Declared | None]
+"""Reads a node of the grammar and its kind; None: it declares nothing after all. (Any: the
+node's type is behind the door of the grammars, which imports this module.)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,15 +35,29 @@ class Language:
     suffixes: tuple[str, ...] = ()
     """With their dot, in lower case."""
     files: tuple[str, ...] = ()
-    """Whole file names, such as `Makefile`."""
+    """Whole file names, such as `Makefile`; `*` stands for anything."""
     interpreters: tuple[str, ...] = ()
     """Programs a `#!` line names, without a version."""
     aliases: tuple[str, ...] = ()
-    """Other names a person may give."""
+    """Other names a person may give; suffixes are names too."""
     kinds: Mapping[str, str] = field(default_factory=dict)
     """What a declaration's node type is to a reader: `function`, `class`, `section`..."""
+    names: Mapping[str, str | Reader] = field(default_factory=dict)
+    """How such a node is named, where it is not by its field `name`: a path of fields or child
+    types such as `key/string|value`, or a function where a path cannot say it."""
+    wrappers: frozenset[str] = frozenset()
+    """Node types that are one with the single declaration in them: `export`, decorators."""
     attached: frozenset[str] = frozenset()
     """Node types that belong to the declaration below them: comments, decorators, attributes."""
+    clauses: frozenset[str] = frozenset()
+    """Node types of which several of one name in a row are one declaration."""
+    joint: str = "."
+    """Stands between the parts of a qualified name."""
+    joints: Mapping[str, str] = field(default_factory=dict)
+    """What stands there instead after a parent of this kind."""
+    depth: int = 0
+    """How many levels an outline lists of data, which has no end of them; from the second level
+    on, only what begins its line. 0: all."""
 
     @property
     def parser(self) -> str:

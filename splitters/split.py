@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from hashlib import sha256
 
+from splitters.declared import declared
 from splitters.language import Language
-from splitters.outline import name
 from splitters.packing import packed
 from splitters.piece import Piece, Pieces
 from splitters.syntax import Node, parse
@@ -44,7 +44,7 @@ def split(
 def _row(language: str | None) -> Language:
     if language in (None, "text", "txt"):
         return TEXT
-    if row := BY_NAME.get(language or ""):
+    if row := BY_NAME.get((language or "").lower().removeprefix(".")):
         return row
     known = ", ".join(sorted({row.name for row in BY_NAME.values()}))
     raise UnknownLanguageError(f"No language is called {language}; known are text, {known}.")
@@ -68,6 +68,8 @@ def _place(root: Node | None, start: int, end: int, language: Language) -> tuple
     # TODO(core): along the path to `start`, then the first declaration that begins in the piece
     if root is not None:
         for child in root.named_children:
-            if child.end_byte > start and child.start_byte < end and child.type in language.kinds:
-                return language.kinds[child.type], name(child), ""
+            if child.end_byte <= start or child.start_byte >= end:
+                continue
+            if found := declared(child, language):
+                return found.declared.kind, found.declared.name, ""
     return "lines", "", ""

@@ -1,34 +1,35 @@
-"""The languages whose syntax is known: one row each."""
+"""The languages whose syntax is known: one row each, by family in `splitters.rows`."""
 
 from splitters.language import Language
-
-LANGUAGES: tuple[Language, ...] = (
-    Language(
-        "python",
-        suffixes=(".py", ".pyi"),
-        interpreters=("python",),
-        aliases=("py",),
-        kinds={"function_definition": "function", "class_definition": "class"},
-        attached=frozenset({"comment", "decorator"}),
-    ),
-    Language(
-        "c",
-        suffixes=(".c",),
-        kinds={
-            "function_definition": "function",
-            "struct_specifier": "struct",
-            "enum_specifier": "enum",
-        },
-        attached=frozenset({"comment"}),
-    ),
-    Language("json", suffixes=(".json",), kinds={"pair": "member"}),
-    Language(
-        "markdown",
-        suffixes=(".md", ".markdown"),
-        aliases=("md",),
-        kinds={"section": "section"},
-    ),
+from splitters.rows import (
+    builds,
+    classes,
+    documents,
+    functional,
+    markup,
+    members,
+    schemas,
+    scripts,
+    systems,
+    typescript,
 )
 
-BY_NAME = {name: row for row in LANGUAGES for name in (row.name, *row.aliases)}
-"""The rows by their names and aliases."""
+LANGUAGES: tuple[Language, ...] = (
+    *scripts.ROWS,
+    *typescript.ROWS,
+    *systems.ROWS,
+    *classes.ROWS,
+    *functional.ROWS,
+    *markup.ROWS,
+    *members.ROWS,
+    *schemas.ROWS,
+    *builds.ROWS,
+    *documents.ROWS,
+)
+
+BY_NAME = {
+    **{suffix.removeprefix("."): row for row in LANGUAGES for suffix in row.suffixes},
+    **{alias: row for row in LANGUAGES for alias in row.aliases},
+    **{row.name: row for row in LANGUAGES},
+}
+"""The rows by what a person may call them: suffixes without the dot, aliases, names."""

@@ -1,0 +1,79 @@
+"""What a node of the syntax declares, as its language's row says."""
+
+from dataclasses import dataclass
+
+from splitters.language import Declared, Language
+from splitters.syntax import Node
+
+WRAPPED = 5
+"""Wrappers that are looked through: `export`, a decorator, a declaration of one variable..."""
+LONGEST = 120
+"""Characters of a name; a heading or a selector may be a paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is declared, and the node inside the wrappers that does it."""
+
+    declared: Declared
+    node: Node
+
+
+def declared(node: Node, language: Language, wrapped: int = WRAPPED) -> Found | None:
+    """What a node, or the single declaration it wraps, declares; None: nothing of note."""
+    kind = language.kinds.get(node.type)
+    if kind is not None and (what := _read(node, kind, language)):
+        return Found(what, node)
+    if node.type not in language.wrappers or not wrapped:
+        return None
+    inside = (declared(child, language, wrapped - 1) for child in node.named_children)
+    found = [one for one in inside if one is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def text(node: Node | None) -> str:
+    """A node's text on one line."""
+    return decoded((node.text if node is not None else None) or b"")
+
+
+def decoded(raw: bytes) -> str:
+    """Source text on one line; Latin-1 where it is not UTF-8."""
+    try:
+        plain = raw.decode()
+    except UnicodeDecodeError:
+        plain = raw.decode("latin-1")
+    return " ".join(plain.split())
+
+
+def short(plain: str) -> str:
+    """A text that may be long, cut to what a name may be."""
+    return plain if len(plain) <= LONGEST else plain[: LONGEST - 1].rstrip() + "…"
+
+
+def follow(node: Node, path: str) -> Node | None:
+    """The node at a path of fields or child types, such as `key/string|value`."""
+    for way in path.split("|"):
+        at: Node | None = node
+        for step in way.split("/"):
+            at = at and (at.child_by_field_name(step) or first(at, step))
+        if at is not None:
+            return at
+    return None
+
+
+def first(node: Node, *types: str) -> Node | None:
+    """The first child of one of these types."""
+    return next((child for child in node.children if child.type in types), None)
+
+
+def within(node: Node, *types: str) -> bool:
+    """Whether a node's parent is of one of these types."""
+    return node.parent is not None and node.parent.type in types
+
+
+def _read(node: Node, kind: str, language: Language) -> Declared | None:
+    way = language.names.get(node.type, "name")
+    if not isinstance(way, str):
+        return way(node, kind)
+    named = short(text(follow(node, way)))
+    return Declared(kind, named) if named else None

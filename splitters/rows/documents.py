@@ -1,0 +1,42 @@
+"""Documents with headings: Markdown and reStructuredText."""
+
+import re
+
+from splitters.declared import first, follow, short, text, within
+from splitters.language import Declared, Language
+from splitters.syntax import Node
+
+
+def markdown_heading(node: Node, kind: str) -> Declared | None:
+    """A section by its heading; one in a quotation or a list is none."""
+    if not within(node, "section", "document"):
+        return None
+    mark = next((child.type for child in node.named_children if "_h" in child.type), "")
+    rank = re.search(r"_h([1-6])_", mark)
+    name = re.sub(r"(^|\s)#+$", "", text(follow(node, "heading_content")))
+    return Declared(kind, short(name), heading=rank[1]) if rank else None
+
+
+def rst_heading(node: Node, kind: str) -> Declared:
+    """A section by its title; its rank is in the signs above and below it."""
+    signs = "".join(text(child)[:1] for child in node.children if child.type == "adornment")
+    return Declared(kind, short(text(first(node, "title"))), heading=signs or "?")
+
+
+ROWS = (
+    Language(
+        "markdown",
+        suffixes=(".md", ".markdown", ".mdx", ".mdown", ".mkd", ".qmd", ".rmd"),
+        kinds={"atx_heading": "section", "setext_heading": "section"},
+        names={"atx_heading": markdown_heading, "setext_heading": markdown_heading},
+        joint=" / ",
+    ),
+    Language(
+        "rst",
+        suffixes=(".rst", ".rest"),
+        aliases=("restructuredtext",),
+        kinds={"section": "section"},
+        names={"section": rst_heading},
+        joint=" / ",
+    ),
+)
