@@ -1,7 +1,8 @@
 """The files of a sandbox: read, written and searched by a small program in it."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -82,6 +83,34 @@ class Stat:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """A regular file as it was found: its content and permission bits."""
+
+    content: bytes
+    mode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """One file of a change of several: what it was when it was read, and what it shall be."""
+
+    path: str
+    old: bytes | None
+    """None where no file may be."""
+    new: bytes | None
+    """None for a file that goes."""
+    mode: int | None = None
+    """Permission bits of what shall be; None for those of any new file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """Mode and size of each file; their contents follow, joined."""
+
+    files: tuple[tuple[int, int] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     """What a search answers, before each match has its name."""
 
@@ -124,6 +153,48 @@ class Files:
     def move(self, source: str, destination: str) -> None:
         """Rename a file or folder; an existing destination is an error."""
         self._ask({"do": "move", "source": source, "destination": destination})
+
+    def gather(self, paths: Sequence[str], limit: int = READ) -> tuple[Kept | None, ...]:
+        """Regular files of /workspace, in the order of the paths; None for what is not there.
+
+        A path through a symbolic link or into `.git`, or more than `limit` bytes together, is a
+        FileError.
+        """
+        request = {"do": "gather", "paths": list(paths), "limit": limit}
+        answer = self._ask(request, limit=limit)
+        rest = answer.content
+        found: list[Kept | None] = []
+        for facts in answer.of(_Gathered).files:
+            if facts is None:
+                found.append(None)
+                continue
+            mode, size = facts
+            kept = Kept(rest[:size], mode)
+            rest = rest[size:]
+            if len(kept.content) != size:
+                raise FileError(DISTURBED)
+            found.append(kept)
+        if len(found) != len(paths) or rest:
+            raise FileError(DISTURBED)
+        return tuple(found)
+
+    def swap(self, swaps: Sequence[Swap]) -> None:
+        """Change several files of /workspace together, or none of them.
+
+        A file that is no longer what it was read as stops everything, as does a path that `gather`
+        refuses; the FileError says that nothing was changed, or what could not be put back.
+        """
+        edits = [
+            {
+                "path": each.path,
+                "old": None if each.old is None else hashlib.sha256(each.old).hexdigest(),
+                "size": None if each.new is None else len(each.new),
+                "mode": each.mode,
+            }
+            for each in swaps
+        ]
+        content = b"".join(each.new for each in swaps if each.new is not None)
+        self._ask({"do": "change", "edits": edits}, content)
 
     def stat(self, path: str) -> Stat:
         """What lies at this path."""

@@ -20,8 +20,9 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 
-WORKSPACE = "/workspace"
-PLACES = (WORKSPACE, "/tmp", "/home/agent")
+from .batch import change, gather
+from .places import Refused, absolute, changeable, entry, explain, kind, shown
+
 SHOWN = 200
 """Names, matches: what a person or a model still reads."""
 LONGEST = 500
@@ -30,11 +31,7 @@ LARGEST = 64 << 20
 """Bytes of a file that is searched."""
 
 
-Answer = dict[str, object] | bytes
-
-
-class Refused(Exception):
-    """The sentence that goes back instead of a result."""
+Answer = dict[str, object] | bytes | tuple[dict[str, object], bytes]
 
 
 def main(_arguments: list[str]) -> int:
@@ -44,11 +41,16 @@ def main(_arguments: list[str]) -> int:
     for number in (signal.SIGALRM, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     signal.alarm(request.pop("seconds"))
-    answer = answered(request)
-    head, content = ({}, answer) if isinstance(answer, bytes) else (answer, b"")
+    head, content = whole(answered(request))
     sys.stdout.buffer.write(json.dumps(head).encode("ascii") + b"\n" + content)
     sys.stdout.buffer.flush()
     return 0
+
+
+def whole(answer: Answer) -> tuple[dict[str, object], bytes]:
+    if isinstance(answer, tuple):
+        return answer
+    return ({}, answer) if isinstance(answer, bytes) else (answer, b"")
 
 
 def answered(request: dict[str, object]) -> Answer:
@@ -59,40 +61,6 @@ def answered(request: dict[str, object]) -> Answer:
         return {"error": str(problem)}
     except (OSError, ValueError) as problem:
         return {"error": explain(problem)}
-
-
-def explain(problem: OSError | ValueError) -> str:
-    if not isinstance(problem, OSError):
-        return str(problem)
-    place = shown(problem.filename) if isinstance(problem.filename, str) else "the file"
-    return f"{place}: {problem.strerror}"
-
-
-def shown(path: str) -> str:
-    """A path as it can be given again: relative to the workspace where it lies in there."""
-    return os.path.relpath(path, WORKSPACE) if inside(path, WORKSPACE) else path
-
-
-def inside(path: str, place: str) -> bool:
-    return path.startswith(place + "/")
-
-
-def absolute(path: str) -> str:
-    return os.path.join(WORKSPACE, path)
-
-
-def entry(path: str) -> str:
-    """Where the name itself lies: folders resolved, a link at the end not followed."""
-    folder, name = os.path.split(absolute(path).rstrip("/"))
-    if name in ("", ".", ".."):
-        return os.path.realpath(absolute(path))
-    return os.path.join(os.path.realpath(folder), name)
-
-
-def changeable(place: str, path: str) -> str:
-    if any(inside(place, allowed) for allowed in PLACES):
-        return place
-    raise Refused(f"{path}: only files in {PLACES[0]}, {PLACES[1]} and {PLACES[2]} can be changed")
 
 
 def read(path: str, limit: int) -> bytes:
@@ -168,14 +136,6 @@ def status(path: str) -> dict[str, object]:
         "mode": stat.S_IMODE(facts.st_mode),
         "target": os.readlink(place) if link else "",
     }
-
-
-def kind(mode: int) -> str:
-    if stat.S_ISREG(mode):
-        return "file"
-    if stat.S_ISDIR(mode):
-        return "folder"
-    return "link" if stat.S_ISLNK(mode) else "other"
 
 
 def folder(path: str) -> str:
@@ -305,6 +265,8 @@ OPERATIONS: dict[str, Callable[..., Answer]] = {
     "glob": globbed,
     "find": found,
     "grep": grep,
+    "gather": gather,
+    "change": change,
 }
 
 if __name__ == "__main__":

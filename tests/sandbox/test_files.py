@@ -1,8 +1,10 @@
 import pytest
 
+from sandbox import Limits, open_box
 from sandbox import files as module
 from sandbox.channel import Chunk
-from sandbox.files import FileError, Files, Listing, Match, Matches, Stat
+from sandbox.files import FileError, Files, Kept, Listing, Match, Matches, Stat, Swap
+from sandbox.inside import batch
 from sandbox.stream import Exit
 
 PLACES = "only files in /workspace, /tmp and /home/agent can be changed"
@@ -253,6 +255,140 @@ def test_a_search_without_end_is_ended_alone(box, files, folder, monkeypatch):
     box.sweep()
 
 
+def tree(box, folder):
+    """Every name below, hidden ones too, with kind, mode and content."""
+    script = "find . -printf '%P %y %m\\n' | sort; find . -type f | sort | xargs -r sha256sum"
+    return box.run(["sh", "-c", script], cwd=folder).stdout
+
+
+def test_several_files_are_read_at_once(box, files, folder):
+    shell(box, folder, "printf one > a; : > b; chmod 750 a; chmod 604 b")
+    names = [f"{folder}/{name}" for name in ("a", "none", "b", "a/below")]
+    assert files.gather(names) == (Kept(b"one", 0o750), None, Kept(b"", 0o604), None)
+
+
+def test_several_files_are_bounded_together(files, folder):
+    for name in ("a", "b"):
+        files.write(f"{folder}/{name}", b"12345")
+    names = [f"{folder}/a", f"{folder}/b"]
+    assert [kept.content for kept in files.gather(names, 10)] == [b"12345", b"12345"]
+    assert "more bytes than are read at once" in refusal(files.gather, names, 9)
+
+
+ASTRAY = {
+    "link": "link is a symbolic link; name the file it leads to",
+    "linked/x": "linked is a symbolic link; name the file it leads to",
+    "sub": "sub is not a regular file",
+    "pipe": "pipe is not a regular file",
+    ".git/config": "what belongs to git itself is not changed",
+    "sub/.GIT": "what belongs to git itself is not changed",
+    "../../etc/x": "only files in /workspace can be changed like this",
+    "/tmp/x": "only files in /workspace can be changed like this",
+}
+
+
+@pytest.mark.parametrize(("path", "reason"), ASTRAY.items())
+def test_what_is_not_a_plain_file_of_the_workspace_is_refused(box, files, folder, path, reason):
+    shell(box, folder, "echo a > real; ln -s real link; ln -s sub linked; mkdir sub; mkfifo pipe")
+    place = path if path.startswith("/") else f"{folder}/{path}"
+    assert refusal(files.gather, [f"{folder}/real", place]).endswith(reason)
+    before = tree(box, folder)
+    swaps = [Swap(f"{folder}/real", b"a\n", b"b\n"), Swap(place, None, b"new")]
+    assert refusal(files.swap, swaps).endswith("; nothing was changed")
+    assert tree(box, folder) == before
+
+
+def test_several_files_change_together(box, files, folder):
+    shell(box, folder, "printf one > a; printf two > b; printf three > c; chmod 751 a")
+    files.swap(
+        [
+            Swap(f"{folder}/a", b"one", b"ONE", 0o751),
+            Swap(f"{folder}/b", b"two", None),
+            Swap(f"{folder}/deep/er/d", None, b"four"),
+            Swap(f"{folder}/e", None, b"", 0o755),
+        ]
+    )
+    gathered = files.gather([f"{folder}/{name}" for name in ("a", "b", "c", "deep/er/d", "e")])
+    assert gathered == (
+        *(Kept(b"ONE", 0o751), None, Kept(b"three", 0o644)),
+        *(Kept(b"four", 0o644), Kept(b"", 0o755)),
+    )
+    assert files.list(folder) == Listing(("a", "c", "deep/", "e"), 0)
+
+
+def swaps_of_five(folder):
+    return [
+        Swap(f"{folder}/a", b"a\n", b"A\n"),
+        Swap(f"{folder}/new/x", None, b"x\n"),
+        Swap(f"{folder}/shut/b", b"b\n", b"B\n"),
+        Swap(f"{folder}/c", b"c\n", None),
+        Swap(f"{folder}/d", b"d\n", b"D\n"),
+    ]
+
+
+FIVE = "mkdir shut; for f in a shut/b c d; do basename $f > $f; done; "
+WRONG = {
+    "a folder that nothing can be written in": ("chmod 555 shut", "shut/b: Permission denied"),
+    "a file that changed since": ("echo other > d", "d has changed since it was read"),
+    "a file that went since": ("rm d", "d: No such file or directory"),
+    "a file that came since": ("mkdir new; echo y > new/x", "x has come into being since"),
+    "a folder that is a file by now": (": > new", "new"),
+    "a file that is a link by now": ("mv d e; ln -s e d", "d is a symbolic link"),
+}
+
+
+@pytest.mark.parametrize(("since", "reason"), WRONG.values(), ids=WRONG)
+def test_one_of_five_that_cannot_be_changed_leaves_all(box, files, folder, since, reason):
+    shell(box, folder, FIVE + since)
+    before = tree(box, folder)
+    said = refusal(files.swap, swaps_of_five(folder))
+    assert reason in said
+    assert tree(box, folder) == before
+
+
+def test_what_was_changed_before_the_last_failed_is_put_back(box, files, folder):
+    """A file and a folder of one name: that shows only when the file gets its place."""
+    shell(box, folder, FIVE)
+    before = tree(box, folder)
+    swaps = [
+        *swaps_of_five(folder),
+        Swap(f"{folder}/n", None, b""),
+        Swap(f"{folder}/n/n", None, b""),
+    ]
+    assert refusal(files.swap, swaps).endswith(
+        "n has come into being since it was looked for; nothing was changed"
+    )
+    assert tree(box, folder) == before
+
+
+def test_what_cannot_be_put_back_is_named(tmp_path):
+    done = []
+    undo = [
+        ("/workspace/a", lambda: done.append("a")),
+        ("/workspace/b", (tmp_path / "gone").rmdir),
+        ("/workspace/c", lambda: done.append("c")),
+    ]
+    assert batch.taken_back(undo) == (
+        "these could not be put back: b (No such file or directory); all others are as they were"
+    )
+    assert done == ["c", "a"]
+
+
+def test_a_full_disk_leaves_all(engine, image):
+    limits = Limits(workspace="memory", memory=256 << 20)
+    with open_box(engine, image, limits, run="test", purpose="work") as small:
+        folder = "/workspace/full"
+        small.run(["mkdir", folder])
+        shell(small, folder, FIVE + "head -c 1G /dev/zero > fill || truncate -s -1M fill")
+        before = tree(small, folder)
+        swaps = swaps_of_five(folder)
+        swaps[2] = Swap(f"{folder}/shut/b", b"b\n", bytes(4 << 20))
+        assert refusal(small.files.swap, swaps) == (
+            "full/shut/b: No space left on device; nothing was changed"
+        )
+        assert tree(small, folder) == before
+
+
 class Forged:
     """A channel into a sandbox where somebody else writes the answers."""
 
@@ -270,6 +406,12 @@ ANSWERS = [b"", b"no\n", b"[]\n", b"[" * 100_000, b'{"names":[1],"more":0}\n', b
 @pytest.mark.parametrize("answer", ANSWERS, ids=len)
 def test_a_forged_answer_is_an_error_like_another(answer):
     assert refusal(Files(Forged(answer)).list) == module.DISTURBED
+
+
+@pytest.mark.parametrize("facts", ["[]", "[[420,9]]", "[[420,-1]]", "[[1,0],null]", "[[420,2]]"])
+def test_forged_contents_are_an_error_like_another(facts):
+    answer = b'{"files":%s}\nabc' % facts.encode()
+    assert refusal(Files(Forged(answer)).gather, ["a"]) == module.DISTURBED
 
 
 def test_a_forged_match_or_fact_is_an_error_like_another():
