@@ -1,15 +1,12 @@
 """Exact replacement in a file's bytes: pure, all or nothing, every other byte stays as it was."""
 
-import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-_SHOWN_LINES = 12
-_SHOWN_WIDTH = 200
-_COMPARED_LINES = 10_000
-"""Of a longer file only the first lines are searched for something similar: about 0.3 s."""
+from orchestrator.nearest import nearest
+
 _LINE_BREAK = rb"(?:\r\n|(?<!\r)\n)"
 
 
@@ -76,30 +73,6 @@ def _several(pattern: re.Pattern[bytes], text: bytes) -> str:
 
 
 def _not_found(text: bytes, old: str) -> str:
-    lines = text.decode("utf-8", "replace").split("\n", _COMPARED_LINES)[:_COMPARED_LINES]
-    nearest = _nearest([_clip(line) for line in lines], [_clip(line) for line in old.split("\n")])
     advice = "The old text occurs 0 times; copy it exactly, with its indentation."
-    return f"{advice} Nearest lines:\n{nearest}" if nearest else advice
-
-
-def _clip(line: str) -> str:
-    return line.rstrip("\r")[:_SHOWN_WIDTH]
-
-
-def _nearest(lines: list[str], wanted: list[str]) -> str:
-    """Show, numbered, the lines most like the wanted ones; the longest of those finds them."""
-    probe = max(range(len(wanted)), key=lambda number: len(wanted[number].strip()))
-    stripped = [line.strip() for line in lines]
-    alike = difflib.get_close_matches(wanted[probe].strip(), sorted(set(stripped) - {""}))
-    starts = [max(0, n - probe) for n, line in enumerate(stripped) if line in alike]
-    if not starts:
-        return ""
-    size = min(len(wanted), _SHOWN_LINES)
-    target = "\n".join(wanted[:size])
-
-    def likeness(start: int) -> float:
-        return difflib.SequenceMatcher(None, target, "\n".join(lines[start : start + size])).ratio()
-
-    best = max(starts[:50], key=likeness)
-    shown = lines[best : best + size]
-    return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(shown, best + 1))
+    near = nearest(text, old)
+    return f"{advice} Nearest lines:\n{near}" if near else advice

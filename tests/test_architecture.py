@@ -30,7 +30,8 @@ LAYERS = (
         "git",
         "toml_file",
     }
-    | {"settings", "record", "evidence", "reason", "screen", "foreign"},
+    | {"settings", "record", "evidence", "reason", "screen", "foreign"}
+    | {"nearest", "patching"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
     | {"history", "inputs", "submodules"},
     {"worker", "workers", "agent", "command", "tools", "check"},

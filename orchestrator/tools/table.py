@@ -1,6 +1,6 @@
 """The tools an agent has."""
 
-from orchestrator.tools import command, files, search, terminal
+from orchestrator.tools import command, files, patching, search, terminal
 from orchestrator.tools.tool import Tool, tool
 
 _PAGE_LIMIT = 100_000
@@ -10,6 +10,7 @@ TOOLS: tuple[Tool, ...] = (
     tool(files.read_file, "read", limit=_PAGE_LIMIT),
     tool(files.write_file, "write"),
     tool(files.edit_file, "write"),
+    tool(patching.apply_patch, "write"),
     tool(files.delete_file, "write"),
     tool(files.move_file, "write"),
     tool(search.list_dir, "read"),

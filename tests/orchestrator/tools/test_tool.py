@@ -59,6 +59,7 @@ def test_the_table_has_every_tool_with_its_category():
         "read_file": "read",
         "write_file": "write",
         "edit_file": "write",
+        "apply_patch": "write",
         "delete_file": "write",
         "move_file": "write",
         "list_dir": "read",
