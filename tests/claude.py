@@ -1,7 +1,5 @@
 """The real Claude Code in an image: its native binary from npm, over the base image."""
 
-import base64
-import hashlib
 import shutil
 import subprocess
 import tarfile
@@ -11,11 +9,16 @@ from pathlib import Path
 from docker.errors import ImageNotFound
 
 from sandbox import BASE_IMAGE, Engine
+from tests.downloads import Package, download
 
 VERSION = "2.1.197"
-PACKAGE = f"@anthropic-ai/claude-code-linux-x64@{VERSION}"
-SHA512 = "rIlKmrY0QMyHgPRX/MYWNj039vbypICvI9jVe3rs9Xy2RnNklySjyPxqh62QadznzoftEO23uYQ1tFePcQ//bg=="
-"""As the registry lists it: a run of the tests never executes another file."""
+PACKAGE = Package(
+    "npm",
+    "@anthropic-ai/claude-code-linux-x64",
+    VERSION,
+    "42b12aa7a1d57d9f48b49acecca37643a81528ad873629e0fc5f043730621b14",
+)
+"""A run of the tests never executes another file."""
 IMAGE = f"orchestrator-test/claude:{VERSION}"
 RECIPE = f"""
 FROM {BASE_IMAGE}
@@ -34,10 +37,7 @@ def image(engine: Engine) -> str:
 
 
 def _build(folder: Path) -> None:
-    subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True)
-    (packed,) = folder.glob("*.tgz")
-    found = base64.b64encode(hashlib.sha512(packed.read_bytes()).digest()).decode()
-    assert found == SHA512, f"{PACKAGE} is {found}"
+    packed = download(PACKAGE, folder)
     with tarfile.open(packed) as package, open(folder / "claude", "wb") as binary:
         shutil.copyfileobj(package.extractfile("package/claude"), binary)
     packed.unlink()
