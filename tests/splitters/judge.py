@@ -27,29 +27,42 @@ def objections(
     data: bytes, found: Sequence[Span], cuts: Sequence[int], target: int
 ) -> list[Objection]:
     """The same with spans that were found before."""
-    torn = {(one.offset, one.what): one for one in _in_spans(found, cuts, target)}
-    for one in (*_in_lines(data, cuts, target), *_in_characters(data, cuts)):
+    fit = [one for one in found if _fits(one, target)]
+    torn = {(one.offset, one.what): one for one in _in_spans(fit, cuts)}
+    for one in (*_in_lines(data, fit, cuts, target), *_in_characters(data, cuts)):
         torn[one.offset, one.what] = one
     return [torn[place] for place in sorted(torn)]
 
 
-def _in_spans(found: Sequence[Span], cuts: Sequence[int], target: int) -> list[Objection]:
+def _fits(span: Span, target: int) -> bool:
+    """A description may stand apart from what fits only without it: else that would be torn."""
+    if span.end - span.start > target:
+        return False
+    alone, together = span.whole - span.end + 1, span.whole - span.start
+    return not alone <= target < together
+
+
+def _in_spans(fit: Sequence[Span], cuts: Sequence[int]) -> list[Objection]:
     return [
         Objection(cut, span.what, span.start, span.end)
-        for span in found
-        if span.end - span.start <= target
+        for span in fit
         for cut in cuts[bisect_right(cuts, span.start) : bisect_left(cuts, span.end)]
     ]
 
 
-def _in_lines(data: bytes, cuts: Sequence[int], target: int) -> list[Objection]:
+def _in_lines(
+    data: bytes, fit: Sequence[Span], cuts: Sequence[int], target: int
+) -> list[Objection]:
+    """A line may be cut between two strings or comments that begin and end in other lines."""
     starts = [*line_starts(data), len(data) + 1] if cuts else []
     found = []
     for cut in cuts:
         after = bisect_right(starts, cut)
         start, end = starts[after - 1], min(starts[after], len(data))
         if start < cut and end - start <= target:
-            found.append(Objection(cut, "line", start, end))
+            torn = [one for one in fit if one.what in ("string", "comment")]
+            if not all(any(one.start < at < one.end for one in torn) for at in (start, end)):
+                found.append(Objection(cut, "line", start, end))
     return found
 
 

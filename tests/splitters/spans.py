@@ -28,6 +28,8 @@ class Span:
     what: str
     """`function`, `string`, `comment`, `fence`, `member`, `section`; `description`: what stands
     above a declaration, with the beginning of its first line."""
+    whole: int = 0
+    """Of a `description`: where the declaration ends."""
 
 
 def spans(data: bytes, language: str) -> list[Span]:
@@ -66,7 +68,7 @@ def _python(data: bytes) -> Iterator[Span]:
             continue
         line = min([node.lineno, *(one.lineno for one in node.decorator_list)])
         start, end = starts[line - 1], starts[node.end_lineno - 1] + node.end_col_offset
-        declared.append(start)
+        declared.append((start, end))
         if not isinstance(node, ast.ClassDef):
             yield Span(start, end, "function")
         yield Span(start, starts[node.lineno - 1] + 1, "description")
@@ -198,8 +200,7 @@ def _by_grammar(language: str) -> Callable[[bytes], Iterator[Span]]:
         for start, end in found.get("leading", ()):
             yield Span(start, end + 2, "description")
         above = [Span(start, end, "attached") for start, end in found.get("attached", ())]
-        declared = [start for start, _ in found.get("declarations", ())]
-        yield from _described(data, comments + above, declared)
+        yield from _described(data, comments + above, found.get("declarations", ()))
 
     return find
 
@@ -224,7 +225,9 @@ def _captured(data: bytes, language: str, kinds: Kinds) -> dict[str, list[tuple[
     }
 
 
-def _described(data: bytes, above: Iterable[Span], declared: Iterable[int]) -> Iterator[Span]:
+def _described(
+    data: bytes, above: Iterable[Span], declared: Iterable[tuple[int, int]]
+) -> Iterator[Span]:
     """Comments and attributes on lines of their own, each directly above the next, above a line
     on which a declaration starts."""
     starts = line_starts(data)
@@ -237,12 +240,12 @@ def _described(data: bytes, above: Iterable[Span], declared: Iterable[int]) -> I
         first = starts[line(one.start)]
         if not data[first : one.start].strip():
             ending[line(one.end - 1)] = line(one.start)
-    for at in declared:
+    for at, whole in declared:
         own = top = line(at)
         while top - 1 in ending:
             top = ending[top - 1]
         if top < own and not data[starts[own] : at].strip():
-            yield Span(starts[top], starts[own] + 1, "description")
+            yield Span(starts[top], starts[own] + 1, "description", whole)
 
 
 # Strings and comments of C, Go and Java, without a grammar
@@ -329,21 +332,22 @@ def _yaml(data: bytes) -> Iterator[Span]:
 
 
 _FENCE = re.compile(rb"[ \t>]*(?:[-*+] +|\d+[.)] +)*(?P<mark>`{3,}|~{3,})(?P<rest>[^\r\n]*)")
-_HEADING = re.compile(rb" {0,3}#{1,6}[ \t]")
+_HEADING = re.compile(rb" {0,3}(#{1,6})[ \t]")
 
 
 def _markdown(data: bytes) -> Iterator[Span]:
     """Fences; headings with the next line that says something; the text up to the next heading."""
     starts = line_starts(data)
     fence: tuple[int, bytes] | None = None
-    heading: int | None = None
+    heading: tuple[int, int] | None = None
     section = 0
     for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
         line = data[start:end]
+        mark, title = _FENCE.match(line), _HEADING.match(line)
         if heading is not None and line.strip():
-            yield Span(heading, start + 1, "description")
+            if not title or len(title[1]) > heading[1]:
+                yield Span(heading[0], start + 1, "description")
             heading = None
-        mark = _FENCE.match(line)
         if fence is not None:
             closes = mark and mark["mark"].startswith(fence[1]) and not mark["rest"].strip()
             if closes:
@@ -351,9 +355,9 @@ def _markdown(data: bytes) -> Iterator[Span]:
                 fence = None
         elif mark and b"`" not in mark["rest"]:
             fence = start, mark["mark"]
-        elif _HEADING.match(line):
+        elif title:
             yield Span(section, start, "section")
-            heading = section = start
+            heading, section = (start, len(title[1])), start
     yield Span(section, len(data), "section")
 
 

@@ -23,7 +23,7 @@ GOOD = {
     "\n¦    // two\n    fn two() {\n    }\n}\n",
     "json": '{\n "a": {\n  "b": 1\n },\n¦ "c": [1],\n¦ "d": "e"\n}\n',
     "yaml": "a:\n  - b: 1\n    c: 2\n¦  - b: 3\n    c: 4\n¦# next\nd: |\n  e\n  f\n",
-    "markdown": "# A\n\ntext\n\n```sh\ncut\n```\n\n¦more\n¦## B\n\n~~~\n```\n~~~\n",
+    "markdown": "# A\n\ntext\n\n```sh\ncut\n```\n\n¦more\n### C\n¦## B\n\n~~~\n```\n~~~\n",
     "text": "one\r\n¦two\r¦three\n¦four",
 }
 BAD = [
@@ -68,6 +68,7 @@ BAD = [
     ("markdown", "```\na\n¦b\n```\n", {"fence", "section"}),
     ("markdown", "- a\n\n  ```\n¦  ```\n\n# B\n", {"fence", "section"}),
     ("markdown", "# A\n\n¦text\n", {"description", "section"}),
+    ("markdown", "# A\n\n¦## B\n\ntext", {"description"}),
     ("text", "one¦ line\n", {"line"}),
     ("text", "one\r¦\ntwo\n", {"line", "character"}),
 ]
@@ -96,6 +97,17 @@ def test_bad_cuts_are_objected_to(language, text, what):
 def test_what_does_not_fit_may_be_cut():
     data, cuts = cut("def one():\n    a = 1\n¦    return a\n")
     assert judge(data, "python", cuts, 20) == []
+
+
+def test_a_comment_may_stand_apart_from_a_function_that_fits_only_without_it():
+    data, cuts = cut("# What it does.\n¦def one():\n    return 1\n")
+    assert judge(data, "python", cuts, 30) == []
+    assert [one.what for one in judge(data, "python", cuts, 20)] == ["description"]
+
+
+def test_a_line_between_two_strings_of_many_lines_may_be_cut():
+    data, cuts = cut("a = `\n` +¦ `\n`\n")
+    assert judge(data, "go", cuts, 99) == []
 
 
 def test_a_line_over_the_target_may_be_cut_but_no_character_in_it():
