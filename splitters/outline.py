@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from splitters.declared import declared, decoded, follow
 from splitters.language import Declared, Language
-from splitters.syntax import Node, parse
+from splitters.source import Source, read
+from splitters.syntax import Node, found, parse
 
 DEEPEST = 50
 """Levels of declarations that are listed; code has fewer, and a reader of the tree may recurse."""
@@ -20,7 +21,7 @@ HOLDERS = frozenset(
     | {"protocol", "record", "struct", "trait", "union"}
 )
 """A function directly in one of these kinds is a method."""
-BREAK = re.compile(rb"\r\n?|\n")
+BREAK = re.compile(rb"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,60 +65,58 @@ def outline(data: bytes, language: Language) -> tuple[Declaration, ...]:
 
     Of data only the first levels are listed (`Language.depth`), of all languages `DEEPEST`.
     """
-    drafts = list(_drafts(data, parse(data, language).root_node, language))
-    _extend(drafts, len(data))
-    order = list(_nested(data, drafts, language))
-    starts = [0, *(found.end() for found in BREAK.finditer(data))]
-    return _frozen(data, order, starts)
+    source = read(data)
+    drafts = list(_drafts(source.text, language))
+    _extend(drafts, len(source.text))
+    order = list(_nested(source.text, drafts, language))
+    return _frozen(source, order)
 
 
-def _drafts(data: bytes, root: Node, language: Language) -> Iterator[_Draft]:
-    """What is declared, in the order of the file; by a stack, since syntax may be very deep."""
-    todo = [(root, root.start_byte, 1)]
-    while todo:
-        node, above, level = todo.pop()
-        if found := declared(node, language):
-            if language.depth and level > 1 and not _begins_line(data, node.start_byte):
-                continue
-            begin = next(one for one in node.children or [node] if not _attaches(one, language))
-            start = node.start_byte
-            yield _Draft(found.declared, found.node, begin.start_byte, start, node.end_byte, above)
-            node, level = found.node, level + 1
-        if level <= (language.depth or DEEPEST):
-            inner = _children(data, node, language)
-            todo += [(child, at, level) for child, at in reversed(list(inner))]
-
-
-def _children(data: bytes, node: Node, language: Language) -> Iterator[tuple[Node, int]]:
-    """The children to look into, and where what is attached to each begins."""
-    above: int | None = None
-    behind = 0
-    for child in node.named_children:
-        if above is not None and _apart(data, behind, child.start_byte):
-            above = None
-        behind = child.end_byte
-        if _attaches(child, language):
-            if above is None and _begins_line(data, child.start_byte):
-                above = child.start_byte
+def _drafts(text: bytes, language: Language) -> Iterator[_Draft]:
+    """What is declared, in the order of the file."""
+    types = language.kinds.keys() | language.wrappers | language.attached
+    around: list[int] = []
+    known: set[int] = set()
+    above = behind = -1
+    for node in found(parse(text, language), language, frozenset(types)):
+        start, end = node.byte_range
+        while around and around[-1] <= start:
+            around.pop()
+        if len(around) >= (language.depth or DEEPEST):
             continue
-        yield child, child.start_byte if above is None else above
-        above = None
+        if (what := declared(node, language)) is None:
+            if node.type in language.attached and _begins_line(text, start):
+                above = above if _follows(text, behind, start) else start
+                behind = end
+            continue
+        if language.depth and around and not _begins_line(text, start):
+            around.append(end)  # of data on one line only the first level is listed
+            continue
+        if what.node.id in known:
+            continue
+        known.add(what.node.id)
+        begin = start if what.node == node else _begin(node, language)
+        first = above if _follows(text, behind, start) else start
+        yield _Draft(what.declared, what.node, begin, start, end, first)
+        around.append(end)
 
 
-def _attaches(node: Node, language: Language) -> bool:
-    return node.type in language.attached and declared(node, language) is None
+def _begin(wrapper: Node, language: Language) -> int:
+    """Where a wrapper begins behind its decorators."""
+    return next(one.start_byte for one in wrapper.children if one.type not in language.attached)
 
 
-def _apart(data: bytes, end: int, start: int) -> bool:
-    """Whether a blank line stands between two nodes, of which the first may end in a break."""
-    ended = data[end - 1 : end] in (b"\n", b"\r")
-    return len(BREAK.findall(data, end, start)) + ended > 1
+def _follows(text: bytes, end: int, start: int) -> bool:
+    """Whether nothing and no blank line is between two nodes; the first may end in a break."""
+    if not 0 <= end <= start or text[end:start].strip():
+        return False
+    return text.count(b"\n", end - 1, start) < 2
 
 
-def _begins_line(data: bytes, at: int) -> bool:
-    while at and data[at - 1] in b" \t\0":
+def _begins_line(text: bytes, at: int) -> bool:
+    while at and text[at - 1] in b" \t":
         at -= 1
-    return not at or data[at - 1] in b"\r\n"
+    return not at or text[at - 1] in b"\r\n"
 
 
 def _extend(drafts: list[_Draft], size: int) -> None:
@@ -136,7 +135,7 @@ def _extend(drafts: list[_Draft], size: int) -> None:
         draft.end = size
 
 
-def _nested(data: bytes, drafts: list[_Draft], language: Language) -> Iterator[_Draft]:
+def _nested(text: bytes, drafts: list[_Draft], language: Language) -> Iterator[_Draft]:
     """The drafts, named and put inside each other; clauses of one name as one."""
     around: list[_Draft] = []
     top: list[_Draft] = []
@@ -147,7 +146,7 @@ def _nested(data: bytes, drafts: list[_Draft], language: Language) -> Iterator[_
         beside = parent.inside if parent else top
         before = beside[-1] if beside else None
         _name(draft, parent, language)
-        if before and _same(data, before, draft, language):
+        if before and _same(text, before, draft, language):
             before.end = draft.end
             around.append(before)
             continue
@@ -166,34 +165,36 @@ def _name(draft: _Draft, parent: _Draft | None, language: Language) -> None:
     draft.scope = scope + what.scope if what.scope else draft.name
 
 
-def _same(data: bytes, before: _Draft, draft: _Draft, language: Language) -> bool:
+def _same(text: bytes, before: _Draft, draft: _Draft, language: Language) -> bool:
     return (
         {before.node.type, draft.node.type} <= language.clauses
         and (before.kind, before.name) == (draft.kind, draft.name)
-        and not data[before.end : draft.above].strip()
+        and not text[before.end : draft.above].strip()
     )
 
 
-def _frozen(data: bytes, order: list[_Draft], starts: list[int]) -> tuple[Declaration, ...]:
+def _frozen(source: Source, order: list[_Draft]) -> tuple[Declaration, ...]:
     """The declarations of the drafts; the last first, so that each finds its children made."""
+    text, width = source.text, source.width
+    lines = [0, *(one.end() for one in BREAK.finditer(text))]
     made: dict[int, Declaration] = {}
     inner = {id(one) for draft in order for one in draft.inside}
     for draft in reversed(order):
         made[id(draft)] = Declaration(
             draft.kind,
             draft.name,
-            draft.start,
-            draft.end,
-            bisect_right(starts, draft.start),
-            bisect_right(starts, max(draft.start, draft.end - 1)),
+            draft.start * width,
+            draft.end * width,
+            bisect_right(lines, draft.start),
+            bisect_right(lines, max(draft.start, draft.end - 1)),
             tuple(made.pop(id(one)) for one in draft.inside),
-            _signature(data, draft),
-            draft.above,
+            _signature(text, draft),
+            draft.above * width,
         )
     return tuple(made[id(draft)] for draft in order if id(draft) not in inner)
 
 
-def _signature(data: bytes, draft: _Draft) -> str:
+def _signature(text: bytes, draft: _Draft) -> str:
     """How something is declared, up to its body or the end of the line."""
     body = _body(draft.node) or _body(draft.node.child_by_field_name("value"))
     body = body or _body(draft.node.child_by_field_name("right"))
@@ -201,9 +202,10 @@ def _signature(data: bytes, draft: _Draft) -> str:
         body = body.prev_sibling
     end = body.start_byte if body else -1
     if end <= draft.begin:
-        found = BREAK.search(data, draft.begin)
-        end = min(draft.end, found.start() if found else len(data))
-    plain = decoded(data[draft.begin : min(end, draft.begin + 4 * SIGNATURE)])
+        most = min(draft.end, draft.begin + 4 * SIGNATURE)
+        end = text.find(b"\n", draft.begin, most)
+        end = most if end < 0 else end
+    plain = decoded(text[draft.begin : min(end, draft.begin + 4 * SIGNATURE)])
     plain = plain.rstrip("{:=- \t")
     return plain if len(plain) <= SIGNATURE else plain[: SIGNATURE - 1].rstrip() + "…"
 

@@ -1,0 +1,53 @@
+"""What of a file is parsed and measured: one byte a code unit, a line feed at each line's end."""
+
+import re
+from dataclasses import dataclass
+
+LONE_RETURN = re.compile(rb"\r(?!\n)")
+MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+SAMPLE = 4096
+"""Bytes that are looked at for the zeros of UTF-16 without a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file as the parser sees it: the same places, `width` bytes of the file for each byte.
+
+    A lone carriage return is a line feed here. Of UTF-16 each code unit is one byte: ASCII is
+    itself, a surrogate pair is one two-byte character of UTF-8, the mark at the start a space, all
+    else the letter x.
+    """
+
+    text: bytes
+    width: int = 1
+
+
+def read(data: bytes) -> Source:
+    """A file as the parser sees it."""
+    if encoding := wide(data):
+        return Source(_line_fed(_narrow(data, encoding)), 2)
+    return Source(_line_fed(data))
+
+
+def wide(data: bytes) -> str:
+    """`utf-16-le` or `utf-16-be`, by the mark or by its zeros; empty: neither."""
+    if name := MARKS.get(data[:2]):
+        return name
+    low, high = data[1:SAMPLE:2], data[0:SAMPLE:2]
+    for zeros, others, name in ((low, high, "utf-16-le"), (high, low, "utf-16-be")):
+        if zeros.count(0) * 2 > len(zeros) and others.count(0) * 20 < len(others):
+            return name
+    return ""
+
+
+def _narrow(data: bytes, encoding: str) -> bytes:
+    text = data[: len(data) & ~1].decode(encoding, "surrogatepass")
+    if text.startswith("\ufeff"):
+        text = " " + text[1:]
+    text = re.sub("[\x80-\uffff]", "x", text)
+    text = re.sub("[\U00010000-\U0010ffff]", "\xc2\x80", text)
+    return text.encode("latin-1") + b"x" * (len(data) & 1)
+
+
+def _line_fed(text: bytes) -> bytes:
+    return LONE_RETURN.sub(b"\n", text) if text.count(b"\r") > text.count(b"\r\n") else text
