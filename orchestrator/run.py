@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
@@ -33,6 +34,7 @@ from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.ways import open_ways
+from orchestrator.worker import Worker
 from orchestrator.workers import hire
 from sandbox import Engine, connect, open_box, scratch
 from sandbox.box import Box
@@ -43,6 +45,8 @@ from sandbox.services import Services
 from sandbox.sweep import sweep
 
 NO_CREDENTIALS: Mapping[str, str] = {}
+Employ = Callable[[Task, Model | None, Path, Patience], Worker]
+"""As `hire`, for who brings a worker that the table does not know."""
 CANNOT_START = (126, 127)
 """What a shell ends with when there is no such program, or none that can be run."""
 
@@ -60,11 +64,12 @@ def run(
     watch: Watch,
     traffic: Traffic = DIRECT,
     credentials: Mapping[str, str] = NO_CREDENTIALS,
+    employ: Employ = hire,
 ) -> Record:
     """Carry out a task and return its finished record; `watch` is told every event.
 
     `traffic` is what the model was connected through, when that records or replays; `credentials`
-    are those of the private package indexes, by name.
+    are those of the private package indexes, by name. `employ` gives the task its worker.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
@@ -99,7 +104,8 @@ def run(
                 with _open(attempt, engine, task, near) as box:
                     recovery = Recovery(changes)
                     with _kept(attempt, traffic):
-                        _work(attempt, task, model, box, recovery, traffic.patience)
+                        worker = employ(task, model, _artifacts(attempt), traffic.patience)
+                        _work(attempt, task, worker, box, recovery)
                     _close_the_record(attempt, box, recovery)
             _judge(attempt, changes)
             with attempt.gathering():
@@ -169,17 +175,13 @@ def _kept(attempt: Attempt, traffic: Traffic) -> Iterator[None]:
         attempt.held.update(recorded=size(folder))
 
 
-def _work(
-    attempt: Attempt,
-    task: Task,
-    model: Model | None,
-    box: Box,
-    recovery: Recovery,
-    patience: Patience,
-) -> None:
-    artifacts = attempt.held.folder.artifacts
-    artifacts.mkdir(exist_ok=True)
-    worker = hire(task, model, artifacts, patience)
+def _artifacts(attempt: Attempt) -> Path:
+    folder = attempt.held.folder.artifacts
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _work(attempt: Attempt, task: Task, worker: Worker, box: Box, recovery: Recovery) -> None:
     # From here on, what is in the box is on record only once a full look at it says so.
     attempt.facts = replace(attempt.facts, rehash_equal=None)
     try:
