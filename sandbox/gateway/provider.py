@@ -120,10 +120,12 @@ def _reply(response: httpx2.Response, redactor: Redactor) -> Reply:
 
 
 def _headers(response: httpx2.Response, redactor: Redactor) -> Headers:
+    # As bytes they can be passed on whatever they hold; read as UTF-8 not all could.
+    told = [(name.lower(), value) for name, value in response.headers.raw]
     return tuple(
-        (name, redactor.whole(value))
-        for name, value in response.headers.multi_items()
-        if name not in _DROPPED
+        (name.decode("ascii"), redactor.whole(value.decode("latin-1")))
+        for name, value in told
+        if name.decode("ascii") not in _DROPPED
     )
 
 

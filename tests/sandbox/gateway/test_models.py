@@ -115,6 +115,13 @@ def test_of_two_servers_of_one_api_the_first_that_has_the_model_answers(make_ask
         assert asker.ask({**CHAT, "model": "qwen9"}, "/v1/chat/completions").status == 200
 
 
+@pytest.mark.parametrize("value", ["caf\u00e9", "\u2603 snow".encode().decode("latin-1")])
+def test_a_header_in_any_encoding_comes_through(make_asker, value):
+    with play(Step("hi", fault=Fault(headers={"x-note": value}))) as api:
+        answer = make_asker(*routes(api)).ask({**HELLO, "stream": True})
+    assert (answer.status, answer.headers["x-note"]) == (200, value)
+
+
 def test_a_key_is_not_in_what_a_route_shows():
     assert KEY not in repr(ANTHROPIC)
 
