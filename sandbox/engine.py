@@ -8,7 +8,7 @@ from typing import Any
 import docker
 from docker.errors import DockerException
 
-from sandbox.errors import EngineError
+from sandbox.errors import EngineError, NoRuntimeError
 from sandbox.owner import Owner
 
 OLDEST_API = (1, 41)
@@ -45,8 +45,8 @@ def facts(engine: Engine) -> Mapping[str, Any]:
 def connect(runtime: str = "") -> Engine:
     """Connect as the `docker` command would: DOCKER_HOST, else its context, else the socket.
 
-    Raises EngineError when nothing answers there, or something too old or not for Linux containers,
-    or that does not have the `runtime`.
+    Raises EngineError when nothing answers there, or something too old or not for Linux containers;
+    NoRuntimeError when it does not have the `runtime`.
     """
     try:
         client = docker.from_env(version="auto")
@@ -56,32 +56,33 @@ def connect(runtime: str = "") -> Engine:
         raise EngineError(_advice(error)) from error
     if objection:
         client.close()
-        raise EngineError(objection)
+        raise objection
     return Engine(client, said["Version"], said["Arch"], runtime)
 
 
-def _objection(said: Mapping[str, Any]) -> str | None:
+def _objection(said: Mapping[str, Any]) -> EngineError | None:
     api, version, system = said["ApiVersion"], said["Version"], said["Os"]
     if any("podman" in part["Name"].lower() for part in said.get("Components") or ()):
         # Tried with 4.3.1: no bound on the number of files in a tmpfs, no labels and variables on
         # an image made from a container, no volume filled without a start.
-        return (
+        return EngineError(
             f"Podman {version} answers there, whose imitation of the Docker API lacks what prepared"
             " images need: set DOCKER_HOST to a Docker Engine, 20.10 or later."
         )
     if tuple(int(part) for part in api.split(".")) < OLDEST_API:
-        return f"Docker Engine {version} is too old: install 20.10 or later."
+        return EngineError(f"Docker Engine {version} is too old: install 20.10 or later.")
     if system != "linux":
-        return f"The Docker Engine runs {system} containers: switch it to Linux containers."
+        said_so = f"The Docker Engine runs {system} containers: switch it to Linux containers."
+        return EngineError(said_so)
     return None
 
 
-def _unknown(client: docker.DockerClient, runtime: str) -> str | None:
+def _unknown(client: docker.DockerClient, runtime: str) -> EngineError | None:
     known = sorted(client.info().get("Runtimes") or ())
     # A shim of containerd's need not be registered since Docker Engine 23; the engine will tell.
     if runtime in known or runtime.startswith("io.containerd."):
         return None
-    return (
+    return NoRuntimeError(
         f"The Docker Engine has no runtime {runtime!r}, only {', '.join(known)}: name one of them, "
         "or add it under `runtimes` in the engine's daemon.json and reload the engine."
     )

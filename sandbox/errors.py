@@ -2,6 +2,7 @@
 
     SandboxError
     ├── EngineError          no Docker Engine answers, or it is too old
+    │   └── NoRuntimeError   it has no runtime of the name that was given
     ├── ImageError           the image is missing, of another architecture, or cannot be used
     ├── SetupError           a set-up command failed; `output` holds its last lines
     ├── SandboxLostError     the container died or stopped answering
@@ -24,6 +25,10 @@ class SandboxError(Exception):
 
 class EngineError(SandboxError):
     """No Docker Engine answers, or it is too old."""
+
+
+class NoRuntimeError(EngineError):
+    """The engine has no runtime of the name that was given."""
 
 
 class ImageError(SandboxError):

@@ -15,9 +15,9 @@ from pathlib import Path
 import click
 
 from orchestrator.cli import place
-from orchestrator.errors import OrchestratorError
+from orchestrator.errors import OrchestratorError, UsageError
 from orchestrator.screen import clean, clean_lines
-from sandbox.errors import SandboxError, SetupError
+from sandbox.errors import NoRuntimeError, SandboxError, SetupError
 
 CANCELLED = 130
 
@@ -57,6 +57,8 @@ def described(error: BaseException) -> Failure | None:
             return Failure(1, _sentence(error), error.output)
         case OrchestratorError():
             return Failure(error.exit_code, _sentence(error))
+        case NoRuntimeError():
+            return Failure(UsageError.exit_code, _sentence(error))
         case SandboxError():
             return Failure(1, _sentence(error))
         case click.ClickException():

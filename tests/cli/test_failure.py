@@ -30,6 +30,7 @@ CODES = {
     "ScriptError": 1,
     "SandboxError": 1,
     "EngineError": 1,
+    "NoRuntimeError": 2,
     "ImageError": 1,
     "SetupError": 1,
     "SandboxLostError": 1,

@@ -55,6 +55,12 @@ def test_the_task_may_come_from_stdin(repository, orchestrator, monkeypatch, tmp
     assert said.json["task"]["prompt"] == "lead\n\nfrom stdin"
 
 
+def test_an_unknown_runtime_is_a_mistake_of_usage(repository, orchestrator, home):
+    said = orchestrator("run", "--runtime", "nothing", *MEND)
+    assert (said.code, said.err.startswith("error: The Docker Engine has no runtime")) == (2, True)
+    assert not list(home.glob("runs/*"))
+
+
 def test_a_mistyped_base_is_not_taken_for_a_run(mended, orchestrator):
     said = orchestrator("run", "mend it", "--base", "age")
     assert said.err.endswith("did you mean main?\n")
