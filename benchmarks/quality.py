@@ -21,7 +21,7 @@ class Quality:
         "cuts",
         "tear a function",
         "a string or comment",
-        "a line",
+        "a line, or its ending from it",
         "a doc comment from its declaration",
     )
 

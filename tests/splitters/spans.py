@@ -43,8 +43,11 @@ def line_starts(data: bytes) -> list[int]:
     return [0, *(found.end() for found in LINE.finditer(data))]
 
 
-def _start_of_line(data: bytes, at: int) -> int:
-    return max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at)) + 1
+def _behind_blanks(data: bytes, start: int) -> int:
+    """Where the text of a line starts."""
+    while data[start : start + 1] in (b" ", b"\t", b"\f"):
+        start += 1
+    return start
 
 
 # Python
@@ -67,11 +70,12 @@ def _python(data: bytes) -> Iterator[Span]:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         line = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-        start, end = starts[line - 1], starts[node.end_lineno - 1] + node.end_col_offset
+        start = _behind_blanks(data, starts[line - 1])
+        end = starts[node.end_lineno - 1] + node.end_col_offset
         declared.append((start, end))
         if not isinstance(node, ast.ClassDef):
             yield Span(start, end, "function")
-        yield Span(start, starts[node.lineno - 1] + 1, "description")
+        yield Span(start, _behind_blanks(data, starts[node.lineno - 1]) + 1, "description")
         if ast.get_docstring(node, clean=False) is not None:
             said = node.body[0]
             yield Span(start, starts[said.end_lineno - 1] + said.end_col_offset, "description")
@@ -245,7 +249,7 @@ def _described(
         while top - 1 in ending:
             top = ending[top - 1]
         if top < own and not data[starts[own] : at].strip():
-            yield Span(starts[top], starts[own] + 1, "description", whole)
+            yield Span(_behind_blanks(data, starts[top]), at + 1, "description", whole)
 
 
 # Strings and comments of C, Go and Java, without a grammar

@@ -34,6 +34,8 @@ BAD = [
     ("python", "class A:\n    # b\n    # c\n¦    def d(self): pass\n", {"description"}),
     ("python", "class One:\n¦    '''Said.'''\n    a = 1\n", {"description"}),
     ("python", "a = '''\n¦'''\n", {"string"}),
+    ("python", "class A:\n    @b\n    ¦def c(self): pass\n", {"description", "function", "line"}),
+    ("python", "class A:\n    # b\n  ¦  def c(self): pass\n", {"description", "line"}),
     ("python", "a = 'é¦é'\n", {"string", "line"}),
     ("python", "a = f'''{b}\n¦{c}'''\n", {"string"}),
     ("python", "a = 1  # s¦o\n", {"comment", "line"}),
