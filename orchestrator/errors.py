@@ -10,6 +10,7 @@
     ├── GitError                 1   the git program failed
     ├── ConflictError            1   a merge found conflicts, or a ref moved meanwhile
     ├── QuarantineError          1   what came out of a sandbox was refused
+    ├── PieceError               1   the pieces of a file do not fit it, or are not to be trusted
     └── ModelError               1   the model's API failed
         ├── ModelAuthError       1   the provider rejected the key
         ├── RateLimitedError     1   the provider says: later
@@ -67,6 +68,10 @@ class ConflictError(OrchestratorError):
 
 class QuarantineError(OrchestratorError):
     """What came out of a sandbox was refused: too large, malformed, incomplete or late."""
+
+
+class PieceError(OrchestratorError):
+    """The pieces of a file and its source do not fit together, or the index is not trusted."""
 
 
 class ModelError(OrchestratorError):

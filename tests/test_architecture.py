@@ -33,8 +33,8 @@ LAYERS = (
     | {"settings", "record", "evidence", "reason", "screen", "foreign"}
     | {"nearest", "patching"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
-    | {"history", "inputs", "submodules"},
-    {"worker", "workers", "agent", "command", "tools", "check"},
+    | {"history", "inputs", "submodules", "seal", "threeway"},
+    {"worker", "workers", "agent", "command", "tools", "check", "pieces", "rejoin"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"},
     {"cli", "render", "summary"},
 )

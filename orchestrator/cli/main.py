@@ -20,6 +20,8 @@ VERBS = {
     "approve": ("orchestrator.cli.approve", "Put your name to a change that needs a review."),
     "merge": ("orchestrator.cli.merge", "Merge a run's branch."),
     "discard": ("orchestrator.cli.discard", "Delete a run's branch."),
+    "split": ("orchestrator.cli.split", "Cut a file into pieces, with an index of them."),
+    "patch": ("orchestrator.cli.patch", "Merge edited pieces back into their file."),
     "doctor": ("orchestrator.cli.doctor", "Say what this machine still needs."),
     "gc": ("orchestrator.cli.gc", "Remove what dead and old runs left behind."),
 }

@@ -1,0 +1,88 @@
+"""`orchestrator patch`: edited pieces back into their file."""
+
+import sys
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from orchestrator.cli import place, say
+from orchestrator.cli.options import as_json, common
+from orchestrator.errors import ConflictError
+from orchestrator.rejoin import Rejoined, Way, rejoin
+from orchestrator.screen import patch
+from orchestrator.threeway import Span
+
+
+@click.command("patch")
+@click.option("--index", required=True, metavar="INDEX", help="What `orchestrator split` printed.")
+@click.option("--dry-run", is_flag=True, help="Print the patch and write nothing.")
+@click.option("--no-apply", is_flag=True, help="Write the patch beside the index, not the file.")
+@click.option("--force", is_flag=True, help="Merge into a file that was changed meanwhile.")
+@click.option("--source", metavar="FILE", help="The file; for an index that is not of our making.")
+@as_json
+@common
+def command(
+    index: str, dry_run: bool, no_apply: bool, force: bool, source: str | None, as_json: bool
+) -> None:
+    """Merge edited pieces back into their file, all or nothing, and write what changed as a patch.
+
+    A file that was changed since it was split is left alone, or with --force merged with; a
+    conflict ends with 1 and leaves it alone, too.
+    """
+    way = Way(apply=not no_apply, dry_run=dry_run, force=force)
+    done = rejoin(index, place.home(), way, source)
+    if as_json:
+        say.json(_object(done))
+    for number in done.restored:
+        say.note(f"note: piece {number} got back line breaks or a mark that it had lost.")
+    if done.conflicts:
+        raise ConflictError(_conflict(done))
+    if not as_json:
+        _print(done, dry_run)
+
+
+def _object(done: Rejoined) -> dict[str, Any]:
+    return {
+        "changed": bool(done.patch),
+        "applied": done.applied,
+        "source_path": str(done.source),
+        "index_path": str(done.index),
+        "patch_path": _path(done.patch_path),
+        "source_sha256": done.after if done.applied else done.before,
+        "restored": done.restored,
+        "backup_path": _path(done.backup),
+        "conflicts": [asdict(each) for each in done.conflicts],
+        "conflict_path": _path(done.conflict_path),
+    }
+
+
+def _path(path: object) -> str | None:
+    return None if path is None else str(path)
+
+
+def _conflict(done: Rejoined) -> str:
+    shown = f"; both stand in {done.conflict_path}" if done.conflict_path else ""
+    return (
+        f"The pieces and {done.source} were changed in the same place"
+        f" ({', '.join(map(_lines, done.conflicts))}){shown}. The file and the pieces are as they"
+        " were."
+    )
+
+
+def _lines(span: Span) -> str:
+    if span.last_line <= span.first_line:
+        return f"line {span.first_line}"
+    return f"lines {span.first_line}-{span.last_line}"
+
+
+def _print(done: Rejoined, dry_run: bool) -> None:
+    if not done.patch:
+        say.out(["Nothing to change."])
+    elif not dry_run:
+        say.out([f"{'Wrote' if done.applied else 'Left'} {done.source}; {done.patch_path}"])
+    elif sys.stdout.isatty():
+        say.out(patch(done.patch.removesuffix(b"\n"), say.stdout_ink()))
+    else:
+        sys.stdout.buffer.write(done.patch)
+        sys.stdout.buffer.flush()

@@ -1,0 +1,57 @@
+"""`orchestrator split`: a file in pieces, and their index."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from orchestrator import pieces
+from orchestrator.cli import place, say
+from orchestrator.cli.options import as_json, common
+from orchestrator.errors import UsageError
+from orchestrator.pieces import Cut
+from splitters import TARGET
+from splitters.index import Index, as_object
+
+
+@click.command("split")
+@click.argument("file", required=False, metavar="[FILE]")
+@click.option("--output", metavar="DIR", help="Where to; by default a folder in our home.")
+@click.option("--target-bytes", type=int, metavar="N", help=f"No larger piece; {TARGET} if unsaid.")
+@click.option("--natural", is_flag=True, help="Each declaration, section or paragraph by itself.")
+@click.option("--language", "--split", metavar="NAME", help="A language, or one of its suffixes.")
+@click.option("--refresh", metavar="INDEX", help="Cut anew what this index is of, as it was cut.")
+@as_json
+@common
+def command(
+    file: str | None,
+    output: str | None,
+    target_bytes: int | None,
+    natural: bool,
+    language: str | None,
+    refresh: str | None,
+    as_json: bool,
+) -> None:
+    """Cut a file into pieces that can be edited, and print where their index is.
+
+    Joined, the pieces are the file, byte for byte; `orchestrator patch` puts them back. FILE with
+    --refresh is for an index that is not ours, or whose file was renamed.
+    """
+    if refresh is not None:
+        if output is not None or target_bytes is not None or natural or language is not None:
+            raise UsageError("--refresh cuts as the index says: leave the other options out.")
+        path, index = pieces.refresh(refresh, place.home(), file)
+    elif file is None:
+        raise UsageError("Which file? Name one, or an index with --refresh.")
+    else:
+        how = Cut(language, TARGET if target_bytes is None else target_bytes, natural)
+        path, index = pieces.split(file, how, place.home(), output)
+    _print(path, index, as_json)
+
+
+def _print(path: Path, index: Index, as_json: bool) -> None:
+    if as_json:
+        value: dict[str, Any] = as_object(index)
+        say.json(value | {"index_path": str(path)})
+    else:
+        say.out([str(path)])

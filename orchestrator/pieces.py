@@ -1,0 +1,229 @@
+"""The pieces of a file on disk: cut, and cut anew."""
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+
+import splitters
+from orchestrator.errors import PieceError, UsageError
+from orchestrator.seal import Seal
+from splitters import folder
+from splitters.folder import Stored
+from splitters.index import NAME, BadIndexError, Index, of
+
+TYPE_NAMES = {"txt": "text", "jsonc": "json", "json5": "json"}
+"""Names of languages that a person may give beside those of the splitters, and suffixes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How a file is to be cut."""
+
+    language: str | None = None
+    """A name, an alias or a suffix; None: what the file is found to be."""
+    target: int = splitters.TARGET
+    natural: bool = False
+
+
+def split(source: str, how: Cut, home: Path, output: str | None = None) -> tuple[Path, Index]:
+    """Write the pieces of a file and their index; where it is, and the index.
+
+    Without `output` that is a folder of the file's own under `home`, so that nothing of ours comes
+    into a repository unasked. A folder that holds something else is left as it is, and one inside
+    it taken. Raises PieceError when pieces there were edited and not merged yet.
+    """
+    path = existing(source)
+    data = path.read_bytes()
+    cut = _cut(path, data, how)
+    place = _text(Path(output) if output is not None else _own(path, home))
+    seal = Seal(home)
+    for each in _places(place, path.name):
+        _make(each)
+        with folder.locked(each):
+            index = of(cut, str(path), str(each), _now())
+            old = _own_before(each, path, seal)
+            if old is not None:
+                require_merged(old)
+            if old is not None or folder.free(each, index):
+                return each / NAME, store(index, data, seal, old)
+    raise AssertionError("there is always one more place")
+
+
+def refresh(where: str, home: Path, source: str | None = None) -> tuple[Path, Index]:
+    """Cut the source of an index anew, as it was cut before; where the index is, and what it says.
+
+    Raises PieceError when edited pieces would be lost.
+    """
+    with opened(where, home, source) as (stored, path):
+        require_merged(stored)
+        return stored.path / NAME, recut(stored, path, path.read_bytes(), Seal(home))
+
+
+@contextmanager
+def opened(
+    where: str, home: Path, source: str | None = None, *, look: bool = False
+) -> Iterator[tuple[Stored, Path]]:
+    """The folder of an index, locked and checked, and the source that its pieces are of.
+
+    `source` names a file for an index that is not ours or whose file was renamed. With `look`
+    nothing is written. Raises PieceError.
+    """
+    place = _folder(where)
+    seal = Seal(home)
+
+    def check(index: Index) -> None:
+        if source is None and not seal.holds(index):
+            raise PieceError(
+                f"{place / NAME} is not as `orchestrator split` wrote it here, so it is not"
+                " followed: if you trust it, name the file it is for with --source."
+            )
+
+    with folder.locked(place):
+        try:
+            if folder.unfinished(place):
+                _finish(place, check, look)
+            stored = folder.read(place, check)
+        except BadIndexError as error:
+            raise PieceError(f"{place / NAME} is refused: {error}; split the file again.") from None
+        yield stored, existing(source) if source is not None else _source(stored.index)
+
+
+def recut(stored: Stored, source: Path, data: bytes, seal: Seal) -> Index:
+    """Put the pieces of `data` into the place of those that are stored."""
+    before = stored.index
+    cut = splitters.split(data, before.language, before.target_bytes, before.natural)
+    return store(of(cut, str(source), str(stored.path), _now()), data, seal, stored)
+
+
+def store(index: Index, data: bytes, seal: Seal, old: Stored | None) -> Index:
+    """Write an index and its pieces, sealed."""
+    sealed = seal.put(index)
+    folder.write(Path(index.segments[0].path).parent, sealed, data, old)
+    return sealed
+
+
+def require_merged(stored: Stored) -> None:
+    """Raise PieceError when a piece was edited and not merged."""
+    if stored.edited:
+        numbers = ", ".join(map(str, stored.edited))
+        raise PieceError(
+            f"Pieces were edited and not merged ({numbers}): run"
+            f" `orchestrator patch --index {stored.path / NAME}` first."
+        )
+
+
+def existing(source: str) -> Path:
+    """The plain file that a name leads to, through symbolic links. Raises PieceError."""
+    path = Path(os.path.realpath(source))
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise PieceError(f"file not found: {source}") from None
+    except OSError as error:
+        raise PieceError(f"{source} cannot be read: {error.strerror}.") from None
+    if not stat.S_ISREG(mode):
+        raise PieceError(f"{source} is no plain file: name one.")
+    return _text(path)
+
+
+def _source(index: Index) -> Path:
+    """Where the source was. A link that stands there now would lead to another file."""
+    path = existing(index.source_path)
+    if str(path) != index.source_path:
+        raise PieceError(f"{index.source_path} leads to {path} now: name that one with --source.")
+    return path
+
+
+def _cut(path: Path, data: bytes, how: Cut) -> splitters.Pieces:
+    if how.target < 1:
+        raise UsageError(f"The target is {how.target}; it has to be 1 byte or more.")
+    language = how.language
+    if language is None:
+        found = splitters.detect(path.name, data)
+        language = found.name if found else None
+    else:
+        language = _named(language)
+    try:
+        return splitters.split(data, language, how.target, how.natural)
+    except splitters.UnknownLanguageError as error:
+        raise UsageError(str(error)) from None
+
+
+def _named(said: str) -> str:
+    """The name of the language that a person calls by a name, an alias or a suffix."""
+    short = said.lower().removeprefix(".")
+    known = {name for row in splitters.LANGUAGES for name in (row.name, *row.aliases)}
+    if short in known:
+        return short
+    found = splitters.detect(f"file.{short}")
+    return found.name if found else TYPE_NAMES.get(short, said)
+
+
+def _own(path: Path, home: Path) -> Path:
+    return home / "pieces" / f"{path.name[:60]}-{sha256(os.fsencode(path)).hexdigest()[:12]}"
+
+
+def _places(place: Path, name: str) -> Iterator[Path]:
+    """Folders to try, the best first."""
+    yield place
+    yield place / f"{name[:60]}-pieces"
+    yield from (place / f"{name[:60]}-pieces-{number}" for number in count(2))
+
+
+def _make(place: Path) -> None:
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise UsageError(f"{place} is in the way of a folder: name another --output.") from None
+
+
+def _own_before(place: Path, source: Path, seal: Seal) -> Stored | None:
+    """What is in a folder that holds pieces of the same file already."""
+
+    def check(index: Index) -> None:
+        if not seal.holds(index) or index.source_path != str(source):
+            raise BadIndexError("it is of another file")
+
+    try:
+        if folder.unfinished(place):
+            folder.finish(place, check)
+        return folder.read(place, check)
+    except BadIndexError:
+        return None
+
+
+def _folder(where: str) -> Path:
+    """The folder of an index that is named by its path or by that of its folder."""
+    path = Path(where)
+    if not path.exists():
+        raise PieceError(f"file not found: {where}")
+    if not path.is_dir() and path.name != NAME:
+        raise UsageError(f"{where} is no index: name the {NAME} that `orchestrator split` wrote.")
+    return _text(path if path.is_dir() else path.parent)
+
+
+def _finish(place: Path, check: folder.Check, look: bool) -> None:
+    if look:
+        raise PieceError(
+            f"An earlier command was stopped while it wrote to {place}: run this one without"
+            " --dry-run, and it is finished first."
+        )
+    folder.finish(place, check)
+
+
+def _text(path: Path) -> Path:
+    """The path without links. An index is UTF-8, so it has to be text."""
+    real = Path(os.path.realpath(path))
+    if str(real) != str(real).encode("utf-8", "replace").decode():
+        raise UsageError(f"The path {str(real)!a} is not text in UTF-8: rename what is not.")
+    return real
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,0 +1,41 @@
+"""How the bytes of a text are to be read: its encoding and its line endings."""
+
+import codecs
+import re
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_ENDINGS = {b"\r\n": "crlf", b"\n": "lf", b"\r": "cr"}
+
+
+def mark(data: bytes) -> bytes:
+    """The byte order mark at its start, or nothing."""
+    return next((each for each, _ in _MARKS if data.startswith(each)), b"")
+
+
+def encoding(data: bytes) -> str:
+    """`utf-8`, what a byte order mark says, `binary`, or `8-bit`: one of the many old ones."""
+    for each, name in _MARKS:
+        if data.startswith(each):
+            return name
+    if b"\0" in data:
+        return "binary"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "8-bit"
+    return "utf-8"
+
+
+def line_ending(data: bytes) -> str:
+    """`lf`, `crlf`, `cr`, `mixed`, or `none` where there is no line break."""
+    name = encoding(data)
+    if name.startswith(("utf-16", "utf-32")):
+        data = data.decode(name, "replace").encode("utf-8", "replace")
+    found = {_ENDINGS[each] for each in set(re.findall(rb"\r\n|\n|\r", data))}
+    return found.pop() if len(found) == 1 else "mixed" if found else "none"
