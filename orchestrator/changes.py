@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.events import Changed, Ignored, LeftOut
-from orchestrator.guardrails.table import judge
+from orchestrator.guardrails.boundary import renamed
+from orchestrator.guardrails.guardrail import Difference
+from orchestrator.guardrails.table import judge, keeps_to
 from orchestrator.outcome import Finding, Verdict, gravest, worst
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.repository import Base
@@ -22,6 +24,10 @@ class Changes:
     base: Base
     tip: str
     tree: str
+    only: tuple[str, ...] = ()
+    """What alone may change; none: all."""
+    followed: frozenset[bytes] = frozenset()
+    """Names that a file among it was given on the way."""
     count: int = 0
     left_out: tuple[str, ...] = ()
     """Paths that could not be recorded at the last look."""
@@ -31,9 +37,11 @@ class Changes:
     """An intermediate tree was blocked: the chain is published as one commit, or not at all."""
 
     @classmethod
-    def of(cls, quarantine: Quarantine, policy: Policy, base: Base) -> "Changes":
+    def of(
+        cls, quarantine: Quarantine, policy: Policy, base: Base, only: tuple[str, ...] = ()
+    ) -> "Changes":
         """No changes yet."""
-        return cls(quarantine, policy, base, tip=base.commit, tree=base.tree)
+        return cls(quarantine, policy, base, tip=base.commit, tree=base.tree, only=only)
 
     def record(self, box: Box, note: Note, *, anew: bool = False) -> Iterator[Changed | LeftOut]:
         """Take a snapshot of the box and commit it; tells nothing where nothing differs.
@@ -58,7 +66,8 @@ class Changes:
         change = self.quarantine.admit(tree, pack, parent=self.tip, note=note)
         findings = gravest(change.findings)
         if change.difference and not findings:
-            findings = gravest(judge(change.difference, self.policy))
+            found = judge(change.difference, self.policy)
+            findings = gravest(found + self._outside(change.commit, change.difference))
         self.tainted = self.tainted or worst(findings) is Verdict.BLOCK
         self.tip, self.tree = change.commit, change.tree
         self.count += 1
@@ -75,4 +84,14 @@ class Changes:
 
     def judge(self, old: str, new: str) -> tuple[Finding, ...]:
         """What the guardrails say of the difference between two commits, the gravest of it."""
-        return gravest(judge(self.quarantine.difference(old, new), self.policy))
+        difference = self.quarantine.difference(old, new)
+        return gravest(judge(difference, self.policy) + self._outside(new))
+
+    def _outside(self, commit: str, step: Difference | None = None) -> tuple[Finding, ...]:
+        """What lies outside of the paths that may change, seen from the base."""
+        if not self.only:
+            return ()
+        if step and (name := renamed(step, self.only, self.followed)):
+            self.followed |= {name}
+        difference = self.quarantine.difference(self.base.commit, commit)
+        return keeps_to(difference, self.only, self.followed)

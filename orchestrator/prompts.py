@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from orchestrator.events import CheckFinished
+from orchestrator.task import Task
 from sandbox.companion import Companion
 
 _SYSTEM = """\
@@ -29,6 +30,12 @@ _BESIDE = """\
 
 Beside you run, on 127.0.0.1: {services}.
 Checks get fresh ones: nothing that you store there stays."""
+
+_ONLY = """\
+
+
+You may change nothing but: {paths}. A change elsewhere, by a command too, makes the whole work \
+void. You may read everything, and keep temporary files in /tmp. To rename a file, use move_file."""
 
 _CHECKS = """\
 
@@ -58,17 +65,20 @@ You have made the same call three times with the same failing result. Do not rep
 why it fails, or take another way."""
 
 
-def system(
-    checks: Sequence[str], hosts: Sequence[str] = (), services: Sequence[Companion] = ()
-) -> str:
-    """The standing instructions for the agent; `hosts` are those that it may reach."""
-    network = _ONLINE.format(hosts=", ".join(hosts)) if hosts else _OFFLINE
+def system(task: Task) -> str:
+    """The standing instructions for the agent."""
+    hosts = ", ".join(task.network.allow)
+    network = _ONLINE.format(hosts=hosts) if hosts else _OFFLINE
     instructions = _SYSTEM.replace("{network}", network)
-    if services:
-        instructions += _BESIDE.format(services=", ".join(map(_service, services)))
-    if not checks:
+    if task.only:
+        instructions += _ONLY.format(paths=", ".join(task.only))
+    if task.notes:
+        instructions += "\n\n" + "\n".join(task.notes)
+    if task.services:
+        instructions += _BESIDE.format(services=", ".join(map(_service, task.services)))
+    if not task.checks:
         return instructions
-    return instructions + _CHECKS.format(commands="\n".join(f"- {check}" for check in checks))
+    return instructions + _CHECKS.format(commands="\n".join(f"- {check}" for check in task.checks))
 
 
 def _service(companion: Companion) -> str:

@@ -95,7 +95,7 @@ def run(
         attempt = Attempt(held, journal, watch)
         attempt.tell(_started(attempt, task, repository, base, dirty.result()))
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
-        changes = Changes.of(quarantine, policy, base)
+        changes = Changes.of(quarantine, policy, base, task.only)
         with open_ways(attempt, task, credentials) as ways:
             near: Sequence[Neighbour] = (*ways.work.neighbours, Services(task.services))
             with attempt.gathering():

@@ -4,6 +4,7 @@ import math
 import re
 import shlex
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Literal
 
 from msgspec import Struct, field
@@ -138,6 +139,7 @@ class Flags:
     runtime: str | None = None
     setup: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
     setup_network: bool | None = None
     allow: tuple[str, ...] = ()
     private_hosts: tuple[str, ...] = ()
@@ -192,6 +194,7 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
     try:
         _check(asked, model, (*setup, *checks))
         network = _network(settings, flags)
+        only = tuple(_inside(path) for path in flags.only)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
     limits = replace(asked, turns=min(asked.turns, MAX_TURNS))
@@ -211,6 +214,7 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             setup_inputs=settings.setup_inputs,
             history=None if settings.history == "all" else settings.history,
             checks=checks,
+            only=only,
             limits=limits,
             box=_box(settings.sandbox, limits),
             services=_services(settings.services),
@@ -235,6 +239,14 @@ def _check_glob(glob: str) -> None:
         raise ValueError("a glob must not be empty")
     if glob.startswith("!"):
         raise ValueError(f"{glob!r}: exceptions are written in `allow`, without the `!`")
+
+
+def _inside(path: str) -> str:
+    """The path as git writes it. Raises ValueError for one that leaves the repository."""
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts:
+        raise ValueError(f"only: {path!r} is no path below the root of the repository")
+    return "/".join(parts)
 
 
 def _check(limits: Limits, model: str, commands: tuple[str, ...]) -> None:

@@ -26,6 +26,7 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
         ("run", record.id),
         ("task", cut(clean(record.task.prompt.partition("\n")[0]), 80)),
         ("repository", f"{clean(record.task.repository)} at {record.base[:10]}"),
+        ("only", cut(clean(", ".join(record.task.only)), 80)),
         ("branch", _branch(record, changes)),
         ("verdict", _verdict(record, ink)),
         ("spent", _spent(record)),

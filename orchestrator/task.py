@@ -64,6 +64,10 @@ class Task:
     history: int | None = 50
     """Generations of commits that the sandbox is given, the base counted; None: all."""
     checks: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    """Files and folders, from the root of the repository, that alone may change; none: all."""
+    notes: tuple[str, ...] = ()
+    """Standing remarks for the model, besides the usual ones."""
     replay: str = ""
     """A folder of recorded model traffic that answers in the model's place."""
     limits: Limits = field(default_factory=Limits)

@@ -12,7 +12,7 @@ from sandbox.channel import NOTHING, WORKSPACE, Channel, Chunk, Output
 from sandbox.engine import Engine
 from sandbox.errors import SandboxLostError
 from sandbox.exec import ExecChannel
-from sandbox.files import Files
+from sandbox.files import Files, Guard, anything
 from sandbox.framed import FramedChannel
 from sandbox.hardening import work_flags
 from sandbox.limits import Limits
@@ -57,7 +57,16 @@ class Box:
         self._engine = engine
         self._life = life
         self._begin = begin
+        self._guard: Guard = anything
         self.reopen()
+
+    def guard_files(self, guard: Guard) -> None:
+        """From now on `files` asks before each change, also when the box was opened again.
+
+        Commands are not asked: what they may change is decided on what is recorded.
+        """
+        self._guard = guard
+        self.files = Files(self.channel, guard)
 
     def reopen(self) -> None:
         """Go on in a new container with new neighbours, its files those of the prepared image.
@@ -73,7 +82,7 @@ class Box:
         self.channel = FramedChannel(self._engine, opened.id)
         self._life.callback(self.channel.close)
         self._evidence = ExecChannel(self._engine, opened.id, end_all=self.channel.sweep)
-        self.files = Files(self.channel)
+        self.files = Files(self.channel, self._guard)
         self._kills = Kills(self._engine, opened.id)
         self.terminals = Terminals(self._engine, opened.id, opened.environment)
         self._life.callback(self.terminals.leave)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -25,6 +25,12 @@ DISTURBED = "another process in the sandbox disturbed the answer: stop it, and t
 
 
 Kind = TypeVar("Kind")
+Guard = Callable[[str, str], None]
+"""Is asked before a path changes; of a move, with the new name. A FileError refuses the change."""
+
+
+def anything(path: str, renamed: str) -> None:
+    """The guard that refuses nothing."""
 
 
 class FileError(Exception):
@@ -135,8 +141,9 @@ class Files:
     what is wrong with the request and SandboxLostError when the container died.
     """
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, guard: Guard = anything) -> None:
         self._channel = channel
+        self._guard = guard
 
     def read(self, path: str, limit: int = READ) -> bytes:
         """The whole content; a FileError tells the size of a file of more than `limit` bytes."""
@@ -144,14 +151,17 @@ class Files:
 
     def write(self, path: str, content: bytes) -> None:
         """Replace the content in one step, keeping the mode, or make the file and its folders."""
+        self._guard(path, "")
         self._ask({"do": "write", "path": path, "size": len(content)}, content)
 
     def delete(self, path: str) -> None:
         """Delete a file or a link, not a folder."""
+        self._guard(path, "")
         self._ask({"do": "delete", "path": path})
 
     def move(self, source: str, destination: str) -> None:
         """Rename a file or folder; an existing destination is an error."""
+        self._guard(source, destination)
         self._ask({"do": "move", "source": source, "destination": destination})
 
     def gather(self, paths: Sequence[str], limit: int = READ) -> tuple[Kept | None, ...]:
@@ -184,6 +194,8 @@ class Files:
         A file that is no longer what it was read as stops everything, as does a path that `gather`
         refuses; the FileError says that nothing was changed, or what could not be put back.
         """
+        for each in swaps:
+            self._guard(each.path, "")
         edits = [
             {
                 "path": each.path,

@@ -25,6 +25,7 @@ from orchestrator.models.model import Model, Prompt, Results, ToolCall, ToolResu
 from orchestrator.models.retry import Patience
 from orchestrator.pricing import Usage
 from orchestrator.task import Limits, Task
+from orchestrator.tools.boundary import Boundary
 from orchestrator.tools.table import TOOLS
 from orchestrator.tools.tool import Tool
 from orchestrator.worker import reopened
@@ -51,6 +52,8 @@ class Agent:
     def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
         """Work on the task, as `Worker.work` says."""
         yield from self._warnings(task.limits)
+        if task.only:
+            box.guard_files(Boundary(task.only))
         ended = yield from self._ended(task, box)
         try:
             self.model.finish()
@@ -123,7 +126,7 @@ class Agent:
     def _conversation(self, task: Task) -> Conversation:
         return Conversation(
             self.model,
-            prompts.system(task.checks, task.network.allow, task.services),
+            prompts.system(task),
             [tool.schema for tool in self.tools],
             task.limits.output_tokens,
             self.patience,

@@ -82,6 +82,7 @@ def _flags(record: Record) -> Flags:
         private_hosts=task.network.private_hosts,
         setup=task.setup,
         checks=task.checks,
+        only=task.only,
         setup_network=task.setup_network,
         turns=task.limits.turns,
         cost=task.limits.cost,

@@ -65,6 +65,7 @@ class WithCommand(click.Command):
     help="HOST may be in a private network; ORCHESTRATOR_PRIVATE_HOSTS says the same.",
 )
 @click.option("--check", "checks", multiple=True, metavar="CMD", help="CMD must pass at the end.")
+@click.option("--only", multiple=True, metavar="PATH", help="Nothing but PATH may change.")
 @click.option("--model", metavar="PROVIDER:NAME", help="Such as anthropic:NAME or scripted:FILE.")
 @click.option(
     "--worker",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from orchestrator.guardrails import protected, secrets, shape, size, tree, unicode
+from orchestrator.guardrails import boundary, protected, secrets, shape, size, tree, unicode
 from orchestrator.guardrails.guardrail import Blobs, Difference, Guardrail
 from orchestrator.outcome import Finding, Verdict, worst
 from orchestrator.settings import Policy
@@ -39,6 +39,14 @@ def judge(difference: Difference, policy: Policy) -> tuple[Finding, ...]:
         if name == "size" and worst(answer) is Verdict.BLOCK:
             break
     return findings
+
+
+def keeps_to(
+    difference: Difference, only: tuple[str, ...], followed: frozenset[bytes]
+) -> tuple[Finding, ...]:
+    """What changed besides the paths that this run was told to keep to."""
+    check = partial(boundary.check, only=only, followed=followed)
+    return tuple(_ask("boundary", check, difference))
 
 
 def _ask(name: str, guardrail: Guardrail, difference: Difference) -> Iterator[Finding]:

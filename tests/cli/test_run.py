@@ -179,3 +179,17 @@ def test_a_stopped_run_keeps_what_it_had_done(repository, number):
     assert git("show", f"{record['branch']}:new.txt") == "new"
     subject = git("log", "-1", "--format=%s", record["branch"])
     assert subject == f"command: sh -c '{work}'"
+
+
+def test_only_what_is_named_may_change(repository, orchestrator):
+    said = orchestrator("run", "-q", "--only", "./check.py", *MEND)
+    assert said.code == 3
+    assert "  only        check.py\n" in said.text
+    assert "sums.py: changed, but only check.py may change" in said.text
+
+
+@pytest.mark.parametrize("path", ["/etc", "../r", "a/../../b", "", "."])
+def test_a_path_elsewhere_cannot_be_the_only_one(repository, orchestrator, path):
+    said = orchestrator("run", "-q", "--only", path, *MEND)
+    assert said.code == 2
+    assert said.err == f"error: only: {path!r} is no path below the root of the repository.\n"
