@@ -5,6 +5,7 @@ everything. New contents are written before the first file is touched, and what 
 second name until the last is done: to put it back takes no room, only renames.
 """
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -52,15 +53,18 @@ def plain(path: str) -> str:
 
 def gather(paths: list[str], limit: int) -> tuple[dict[str, object], bytes]:
     """The permission bits and the content of each file; None for one that is not there."""
+    left = limit
     files: list[object] = []
     contents: list[bytes] = []
     for path in paths:
         try:
-            mode, content = regular(path, plain(path), limit)
+            mode, content = regular(path, plain(path), left)
         except (FileNotFoundError, NotADirectoryError):
             files.append(None)
             continue
-        limit -= len(content)
+        left -= len(content)
+        if left < 0:
+            raise Refused(f"the files together have more than the {limit} bytes read at once")
         files.append([mode, len(content)])
         contents.append(content)
     return {"files": files}, b"".join(contents)
@@ -74,8 +78,6 @@ def regular(path: str, place: str, limit: int) -> tuple[int, bytes]:
         raise Refused(f"{path} is not a regular file")
     with open(number, "rb") as file:
         content = file.read(limit + 1)
-    if len(content) > limit:
-        raise Refused(f"{path} and the files before it have more bytes than are read at once")
     return stat.S_IMODE(facts.st_mode), content
 
 
@@ -97,7 +99,8 @@ def change(edits: list[dict[str, str | int | None]]) -> dict[str, object]:
     except (OSError, Refused) as problem:
         raise Refused(f"{reason(problem)}; {taken_back(undo)}") from problem
     for step in steps:
-        remove(step.kept)
+        with contextlib.suppress(OSError):  # it is done, whatever is left beside it
+            remove(step.kept)
     return {}
 
 

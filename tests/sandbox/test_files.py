@@ -272,7 +272,9 @@ def test_several_files_are_bounded_together(files, folder):
         files.write(f"{folder}/{name}", b"12345")
     names = [f"{folder}/a", f"{folder}/b"]
     assert [kept.content for kept in files.gather(names, 10)] == [b"12345", b"12345"]
-    assert "more bytes than are read at once" in refusal(files.gather, names, 9)
+    assert refusal(files.gather, names, 9) == (
+        "the files together have more than the 9 bytes read at once"
+    )
 
 
 ASTRAY = {
