@@ -16,7 +16,7 @@ def read(patch: bytes) -> tuple[FileChange, ...]:
     if not texts[-1]:
         texts.pop()
     lines = _unfenced([Numbered(number, text) for number, text in enumerate(texts, 1)])
-    in_v4a = any(line.text.strip() == v4a.BEGIN for line in lines)
+    in_v4a = any(line.text.rstrip() == v4a.BEGIN for line in lines)
     changes = v4a.read(lines) if in_v4a else unified.read(lines)
     if not changes:
         raise PatchProblem("the patch changes no file")

@@ -20,7 +20,7 @@ _NEAREST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _Part:
     """The part of a hunk that changes something, between which lines of the file."""
 
     name: str
@@ -42,7 +42,7 @@ def placed(content: bytes, hunks: Sequence[Hunk]) -> tuple[Line, ...]:
     Raises PatchProblem that tells of each hunk which has no place.
     """
     file = split(content)
-    found: list[_Placed] = []
+    found: list[_Part] = []
     problems: list[str] = []
     before = 0
     for number, hunk in enumerate(hunks, 1):
@@ -170,19 +170,19 @@ def _search(lines: Sequence[bytes], wanted: Sequence[bytes]) -> list[int]:
     ]
 
 
-def _changing(name: str, start: int, lines: Sequence[Line]) -> _Placed:
+def _changing(name: str, start: int, lines: Sequence[Line]) -> _Part:
     """Without the context around it: two hunks may show the same lines, but not change them."""
     changing = [at for at, line in enumerate(lines) if line.mark != " "]
     first, last = changing[0], changing[-1] + 1
     inner = tuple(lines[first:last])
     start += first
-    return _Placed(name, start, start + sum(line.mark != "+" for line in inner), inner)
+    return _Part(name, start, start + sum(line.mark != "+" for line in inner), inner)
 
 
-def _joined(file: Sequence[bytes], parts: Sequence[_Placed]) -> tuple[Line, ...]:
+def _joined(file: Sequence[bytes], parts: Sequence[_Part]) -> tuple[Line, ...]:
     lines: list[Line] = []
     at = 0
-    before: _Placed | None = None
+    before: _Part | None = None
     for part in parts:
         if before and (part.start < at or (part.start, part.end) == (at, before.start)):
             raise PatchProblem(f"{before.name} and {part.name} change the same place; join them.")

@@ -117,12 +117,16 @@ def _names(head: _Head) -> tuple[bytes | None, bytes | None]:
     """The path before and after; None where there is no file."""
     said = head.said
     if b"rename from" in said or b"rename to" in said:
-        pair = (said.get(b"rename from", b""), said.get(b"rename to", b""))
-        return path(unquoted(pair[0]), head.number), path(unquoted(pair[1]), head.number)
-    old, new = _stripped(*_both(head))
-    # Only git's header tells a folder called `b` from the prefix of a new file.
-    if (not old or old != new) and b"---" in said and b"+++" in said:
-        old, new = _stripped(_dated(said[b"---"]), _dated(said[b"+++"]))
+        return _renamed(head)
+    whole = _both(head)
+    old, new = _stripped(*whole)
+    if b"---" in said and b"+++" in said:
+        below = (_dated(said[b"---"]), _dated(said[b"+++"]))
+        # Only git's header tells a folder called `b` from the prefix of a new file.
+        if not old or old != new:
+            old, new = _stripped(*below)
+        elif any(low not in (_NOWHERE, high) for low, high in zip(below, whole, strict=True)):
+            raise PatchProblem(_inconsistent(head))
     if old == new == _NOWHERE:
         raise PatchProblem(f"line {head.number} of the patch: names no file on either side")
     created = _NOWHERE in (old, said.get(b"---")) or b"new file mode" in said
@@ -136,6 +140,20 @@ def _names(head: _Head) -> tuple[bytes | None, bytes | None]:
         None if created else path(old, head.number),
         None if deleted else path(new, head.number),
     )
+
+
+def _renamed(head: _Head) -> tuple[bytes, bytes]:
+    said = head.said
+    pair = tuple(unquoted(said.get(word, b"")) for word in (b"rename from", b"rename to"))
+    if b"---" in said and b"+++" in said:
+        below = _stripped(_dated(said[b"---"]), _dated(said[b"+++"]))
+        if below != pair:
+            raise PatchProblem(_inconsistent(head))
+    return path(pair[0], head.number), path(pair[1], head.number)
+
+
+def _inconsistent(head: _Head) -> str:
+    return f"line {head.number} of the patch begins a file that the lines below name otherwise"
 
 
 def _both(head: _Head) -> tuple[bytes, bytes]:
@@ -189,6 +207,11 @@ def _counted(body: list[Numbered], counts: tuple[int, int] | None) -> list[Numbe
         foreign = [line for line in rest if line.text.strip(b"\r")]
         if not foreign or foreign[0].text == _SIGNATURE or not _continued(foreign):
             return body[:end]
+        if not rest[0].text.strip(b"\r"):
+            raise PatchProblem(
+                f"line {rest[0].number} of the patch: the hunk ends here by its counts, but more "
+                "lines follow; correct its header or leave the numbers out: `@@`"
+            )
     cut = (n for n, line in enumerate(body) if line.text.startswith(_BETWEEN))
     body = without_blank_end(body[: next(cut, len(body))])
     if len(body) > 1 and body[-2].text == _SIGNATURE and re.match(rb"\d+\.\d", body[-1].text):

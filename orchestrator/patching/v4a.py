@@ -30,7 +30,8 @@ _NUMBERS = re.compile(rb"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
 
 def read(lines: Sequence[Numbered]) -> tuple[FileChange, ...]:
     """The changes between the two markers; what stands around them is not the patch's."""
-    marks = [line.text.strip() for line in lines]
+    # Only space after it is forgiven: with one before, the marker is a line of some file.
+    marks = [line.text.rstrip() for line in lines]
     if marks.count(BEGIN) > 1:
         raise PatchProblem("there is more than one *** Begin Patch; send one patch a call")
     start = marks.index(BEGIN) + 1
@@ -68,6 +69,8 @@ def _change(section: list[Numbered]) -> FileChange:
         return _update(head.number, name, body)
     body = without_blank_end(body)
     if match[1] == b"Add":
+        if body and body[-1].text.rstrip() == _LAST:
+            body.pop()
         return FileChange(head.number, None, name, _added(head.number, body))
     if body:
         raise PatchProblem(f"line {body[0].number} of the patch: nothing follows *** Delete File")

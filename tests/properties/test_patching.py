@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from difflib import SequenceMatcher
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -90,6 +91,34 @@ def test_a_hunk_without_a_number_goes_where_it_fits_only_once(file, hunk):
         expected = [*file[:at], *new, *file[at + len(old) :]]
         assert [line.text[:-1] for line in lines if line.mark != "-"] == expected
         assert len(fits) == 1 or not file
+
+
+def v4a(old: list[bytes], new: list[bytes], context: int) -> bytes:
+    """A patch between two lists of lines, as a model would write it."""
+    lines = [b"*** Begin Patch", b"*** Update File: f"]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for group in matcher.get_grouped_opcodes(context):
+        lines.append(b"@@")
+        for word, from_old, to_old, from_new, to_new in group:
+            if word == "equal":
+                lines += [b" " + line for line in old[from_old:to_old]]
+            else:
+                lines += [b"-" + line for line in old[from_old:to_old]]
+                lines += [b"+" + line for line in new[from_new:to_new]]
+    return b"\n".join([*lines, b"*** End Patch", b""])
+
+
+@settings(max_examples=300, deadline=None)
+@given(old=WORDS, new=WORDS, context=st.integers(0, 4), crlf=st.booleans())
+def test_without_numbers_a_patch_is_applied_right_or_refused(old, new, context, crlf):
+    before = b"".join(line + (b"\r\n" if crlf else b"\n") for line in old)
+    try:
+        lines = placed(before, read(v4a(old, new, context))[0].hunks)
+    except PatchProblem:
+        assert context == 0 or len(set(old)) < len(old)
+    else:
+        after = [line.text.replace(b"\r\n", b"\n") for line in lines if line.mark != "-"]
+        assert after == [line + b"\n" for line in new]
 
 
 @settings(max_examples=200, deadline=None)

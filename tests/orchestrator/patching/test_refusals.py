@@ -236,6 +236,19 @@ FORMS = {
         "line 1 of the patch names two files, f and g; a rename has the lines `rename from` and "
         "`rename to`",
     ),
+    "two names in one header": (
+        b"diff --git a/f b/f\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+x\n",
+        "line 1 of the patch begins a file that the lines below name otherwise",
+    ),
+    "two names in a rename": (
+        b"diff --git a/f b/g\nrename from f\nrename to g\n--- a/f\n+++ b/h\n@@\n-a\n+x\n",
+        "line 1 of the patch begins a file that the lines below name otherwise",
+    ),
+    "counts that are reached before an empty line and more": (
+        HEAD + b"@@ -1 +1 @@\n-a\n+x\n\n+ and more\n",
+        "line 6 of the patch: the hunk ends here by its counts, but more lines follow; correct its "
+        "header or leave the numbers out: `@@`",
+    ),
     "nowhere": (
         b"--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+x\n",
         "line 1 of the patch: names no file on either side",

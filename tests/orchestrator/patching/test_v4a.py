@@ -61,6 +61,11 @@ PAIRS = {
     "CRLF is kept": (b"a\r\nb\r\n", b"@@\n a\n-b\n+c\n", b"a\r\nc\r\n"),
     "a missing line break stays missing": (b"a\nb", b"@@\n a\n-b\n+c\n", b"a\nc"),
     "an empty line before the next marker": (b"a\nb\n", b"@@\n a\n-b\n+c\n\n", b"a\nc\n"),
+    "markers that are lines of the file": (
+        b"*** Begin Patch\n*** Update File: f\na\n*** End Patch\nb\n",
+        b"@@\n *** Begin Patch\n *** Update File: f\n-a\n+A\n *** End Patch\n-b\n+B\n",
+        b"*** Begin Patch\n*** Update File: f\nA\n*** End Patch\nB\n",
+    ),
     "a Markdown heading as an anchor": (
         b"## A\ntext\n## B\ntext\n",
         b"@@ ## B\n-text\n+words\n",
@@ -85,6 +90,7 @@ def test_files_come_go_and_move():
 +one
 +
 +*** Begin Patch
+*** End of File
 *** Update File: old.txt
 *** Move to: sub/moved.txt
 @@
