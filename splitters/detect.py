@@ -5,13 +5,13 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 
 from splitters.language import Language
+from splitters.source import wide
 from splitters.table import BY_NAME, LANGUAGES
 
 HEAD = 4_096
 """Bytes that are looked at."""
 TEXTS = frozenset({".txt", ".text", ".log"})
 """Names that say that there is no language, whatever the content looks like."""
-MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"\xef\xbb\xbf": "utf-8"}
 SHEBANG = re.compile(r"#![ \t]*(\S+)([^\r\n]*)")
 VERSION = re.compile(r"[-.\d]+$")
 CPP = re.compile(
@@ -40,13 +40,14 @@ def detect(path: str, data: bytes = b"") -> Language | None:
     Of the content the first `HEAD` bytes count; without them only the name does.
     """
     head = data[:HEAD]
-    if b"\0" in head and head[:2] not in MARKS:
+    encoding = wide(head)
+    if b"\0" in head and not encoding:
         return None
     name = PurePath(path).name
-    text = _text(head)
+    text = head.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
     row = _named(name)
     if row is not None:
-        return _instead(row, text)
+        return _instead(name, row, text)
     if PurePath(name).suffix.lower() in TEXTS:
         return None
     return _started(text) or _contained(text)
@@ -59,9 +60,9 @@ def _named(name: str) -> Language | None:
     return next(by_file, None) or next(by_suffix, None)
 
 
-def _instead(row: Language, text: str) -> Language:
+def _instead(name: str, row: Language, text: str) -> Language:
     """The language that a name stands for as well, where the content shows it."""
-    if row.name == "c" and CPP.search(text) and ".h" in row.suffixes:
+    if name.lower().endswith(".h") and CPP.search(text):
         return BY_NAME["cpp"]
     if row.name == "typescript" and text.startswith("<?xml"):
         return BY_NAME["xml"]
@@ -88,10 +89,3 @@ def _contained(text: str) -> Language | None:
             return row
     start = text.lstrip()
     return next((BY_NAME[name] for begun, name in CONTENTS if begun.match(start)), None)
-
-
-def _text(head: bytes) -> str:
-    for mark, encoding in MARKS.items():
-        if head.startswith(mark):
-            return head[len(mark) :].decode(encoding, "replace")
-    return head.decode("utf-8", "replace")

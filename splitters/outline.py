@@ -14,6 +14,8 @@ DEEPEST = 50
 """Levels of declarations that are listed; code has fewer, and a reader of the tree may recurse."""
 SIGNATURE = 160
 """Characters of a signature."""
+SPACED = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
+"""What is left of lines that were joined inside brackets."""
 BODIES = "body|block|do_block|class_body|function_body|enum_class_body|content"
 """The fields and types before which a signature ends."""
 HOLDERS = frozenset(
@@ -169,13 +171,15 @@ def _same(text: bytes, before: _Draft, draft: _Draft, language: Language) -> boo
     return (
         {before.node.type, draft.node.type} <= language.clauses
         and (before.kind, before.name) == (draft.kind, draft.name)
-        and not text[before.end : draft.above].strip()
+        and not text[before.end : draft.above].strip(b" \t\n\r;")
     )
 
 
 def _frozen(source: Source, order: list[_Draft]) -> tuple[Declaration, ...]:
     """The declarations of the drafts; the last first, so that each finds its children made."""
     text, width = source.text, source.width
+    for draft in order:
+        draft.end = _trimmed(text, draft.start, draft.end)
     lines = [0, *(one.end() for one in BREAK.finditer(text))]
     made: dict[int, Declaration] = {}
     inner = {id(one) for draft in order for one in draft.inside}
@@ -194,6 +198,12 @@ def _frozen(source: Source, order: list[_Draft]) -> tuple[Declaration, ...]:
     return tuple(made[id(draft)] for draft in order if id(draft) not in inner)
 
 
+def _trimmed(text: bytes, start: int, end: int) -> int:
+    while end > start + 1 and text[end - 1] in b" \t\n\r\f\v":
+        end -= 1
+    return end
+
+
 def _signature(text: bytes, draft: _Draft) -> str:
     """How something is declared, up to its body or the end of the line."""
     body = _body(draft.node) or _body(draft.node.child_by_field_name("value"))
@@ -206,7 +216,7 @@ def _signature(text: bytes, draft: _Draft) -> str:
         end = text.find(b"\n", draft.begin, most)
         end = most if end < 0 else end
     plain = decoded(text[draft.begin : min(end, draft.begin + 4 * SIGNATURE)])
-    plain = plain.rstrip("{:=- \t")
+    plain = SPACED.sub("", plain).rstrip("{:=- \t")
     return plain if len(plain) <= SIGNATURE else plain[: SIGNATURE - 1].rstrip() + "…"
 
 

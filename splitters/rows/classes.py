@@ -19,7 +19,8 @@ def csharp_member(node: Node, kind: str) -> Declared:
     if node.type == "indexer_declaration":
         return Declared(kind, "this[]")
     if node.type in {"operator_declaration", "conversion_operator_declaration"}:
-        return Declared(kind, "operator " + text(follow(node, "operator|type")))
+        sign = "operator" if node.type == "operator_declaration" else "type"
+        return Declared(kind, "operator " + text(follow(node, sign)))
     explicit = text(first(node, "explicit_interface_specifier"))
     return Declared(kind, explicit + text(follow(node, "name")))
 

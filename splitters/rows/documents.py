@@ -2,14 +2,17 @@
 
 import re
 
-from splitters.declared import first, follow, short, text, within
+from splitters.declared import first, follow, short, text
 from splitters.language import Declared, Language
 from splitters.syntax import Node
 
 
 def markdown_heading(node: Node, kind: str) -> Declared | None:
     """A section by its heading; one in a quotation or a list is none."""
-    if not within(node, "section", "document"):
+    around = node.parent
+    while around is not None and around.type == "section":
+        around = around.parent
+    if around is None or around.type not in {"document", "ERROR"}:
         return None
     mark = next((child.type for child in node.named_children if "_h" in child.type), "")
     rank = re.search(r"_h([1-6])_", mark)

@@ -1,5 +1,7 @@
 """HTML, XML and CSS."""
 
+from html import unescape
+
 from splitters.declared import first, follow, short, text
 from splitters.language import Declared, Language
 from splitters.syntax import Node
@@ -16,7 +18,7 @@ def html_element(node: Node, kind: str) -> Declared | None:
         return None
     tag = text(first(start, "tag_name")).lower()
     if tag in HEADINGS:
-        return Declared("heading", short(html_text(node)) or tag)
+        return Declared("heading", short(unescape(html_text(node))) or tag)
     for attribute in start.named_children:
         if text(first(attribute, "attribute_name")).lower() == "id":
             value = follow(attribute, "quoted_attribute_value/attribute_value|attribute_value")

@@ -8,12 +8,26 @@ TESTS = frozenset({"context", "describe", "feature", "it", "scenario", "specify"
 """Calls that a test framework reads as declarations, when a string and a block follow."""
 
 
+def python_constant(node: Node, kind: str) -> Declared | None:
+    """A name of the module in capitals."""
+    name = text(follow(node, "left"))
+    capital = name.isidentifier() and name.isupper()
+    return Declared(kind, name) if capital and within(node, "module") else None
+
+
 def ruby_call(node: Node, kind: str) -> Declared | None:
     """A test: `it "adds" do`."""
-    name = follow(node, "arguments/string/string_content")
-    if name is None or not follow(node, "block") or text(follow(node, "method")) not in TESTS:
+    named = follow(node, "arguments/string/string_content|arguments/constant")
+    named = named or follow(node, "arguments/scope_resolution")
+    if named is None or not follow(node, "block") or text(follow(node, "method")) not in TESTS:
         return None
-    return Declared(kind, text(name))
+    return Declared(kind, text(named))
+
+
+def ruby_constant(node: Node, kind: str) -> Declared | None:
+    """A constant of a module or class."""
+    name = first(node, "constant")
+    return Declared(kind, text(name)) if name and name == follow(node, "left") else None
 
 
 def php_namespace(node: Node, kind: str) -> Declared:
@@ -69,8 +83,9 @@ ROWS = (
             "function_definition": "function",
             "class_definition": "class",
             "type_alias_statement": "type",
+            "assignment": "constant",
         },
-        names={"type_alias_statement": "left"},
+        names={"type_alias_statement": "left", "assignment": python_constant},
         wrappers=frozenset({"decorated_definition"}),
         attached=frozenset({"comment", "decorator"}),
     ),
@@ -84,9 +99,10 @@ ROWS = (
             "class": "class",
             "method": "method",
             "singleton_method": "method",
+            "assignment": "constant",
             "call": "test",
         },
-        names={"call": ruby_call},
+        names={"assignment": ruby_constant, "call": ruby_call},
         attached=frozenset({"comment"}),
     ),
     Language(

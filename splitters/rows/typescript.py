@@ -63,7 +63,7 @@ def called(node: Node, kind: str) -> Declared | None:
 
 
 def quoted(node: Node, kind: str) -> Declared:
-    """A module by its name, which may be a string."""
+    """What may have a string for a name: a module, a method."""
     return Declared(kind, text(follow(node, "name")).strip("'\""))
 
 
@@ -80,6 +80,7 @@ SCRIPT = {
     "call_expression": "test",
 }
 NAMES = {
+    "method_definition": quoted,
     "variable_declarator": variable,
     "assignment_expression": assigned,
     "pair": member,
