@@ -269,18 +269,18 @@ def program() -> str:
     found = shutil.which("git")
     if found is None:
         raise RepositoryError("git was not found: install git 2.38 or later.")
-    version = _version(found)
-    if version < OLDEST:
-        have = ".".join(map(str, version))
+    have = version(found)
+    if tuple(map(int, have.split("."))) < OLDEST:
         raise RepositoryError(f"git {have} is too old: install git 2.38 or later.")
     return found
 
 
 @functools.cache
-def _version(found: str) -> tuple[int, ...]:
+def version(found: str) -> str:
+    """What a git program calls its version, as in `2.39.5`."""
     words = subprocess.run([found, "version"], capture_output=True, timeout=60, check=False).stdout
     match = re.search(rb"(\d+)\.(\d+)(?:\.(\d+))?", words)
-    return tuple(int(part) for part in match.groups(b"0")) if match else (0,)
+    return b".".join(match.groups(b"0")).decode("ascii") if match else "0"
 
 
 _NO_CONNECTION = "fatal: Could not read from remote repository."

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orchestrator.cli import choice, place
 from orchestrator.cli.examination import Examined, Look
-from orchestrator.git import program
+from orchestrator.git import program, version
 from orchestrator.screen import clean
 from sandbox.images import authorities
 
@@ -36,7 +36,8 @@ def looks(home: Path) -> Iterator[tuple[str, Look]]:
 
 
 def git() -> Iterator[Examined]:
-    yield Examined("git", True, program())
+    found = program()
+    yield Examined("git", True, f"{version(found)} at {found}")
 
 
 def disk(name: str, free: int, where: str) -> Examined:

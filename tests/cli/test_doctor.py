@@ -1,6 +1,7 @@
 """doctor: each look says what it found and what to do, in its time, whatever the others met."""
 
 import os
+import re
 import socket
 import threading
 import time
@@ -33,6 +34,7 @@ def test_a_machine_with_everything_is_well(orchestrator, home, tmp_path, monkeyp
     }
     assert all(bool(each["fix"]) is not each["ok"] for each in said.json)
     assert said.err.splitlines()[0] == "looking at: git"
+    assert re.fullmatch(r"2\.\d+\.\d+ at /.*/git", said.json[0]["found"])
     assert not home.exists()
 
 
