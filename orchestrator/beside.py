@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from sandbox.companion import Companion
+from sandbox.companion import RELAY_PORT, Companion
 
 _SMALLEST_MEMORY = 16 << 20
 _LONGEST_START = 600.0
@@ -64,6 +64,8 @@ def _problem(name: str, table: Beside, memory: int) -> str:
         return "say ready or port, to know when it can be used"
     if not 0 <= table.port <= 65535:
         return f"port must be between 1 and 65535, not {table.port}"
+    if table.port == RELAY_PORT:
+        return f"port {RELAY_PORT} is taken by the sandbox's way out: choose another"
     if memory < _SMALLEST_MEMORY:
         return 'memory must be at least "16m"'
     if not 1 <= table.seconds <= _LONGEST_START:

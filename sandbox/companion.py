@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+RELAY_PORT = 13128
+"""Where a sandbox reaches its ways out: no service can have it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Companion:

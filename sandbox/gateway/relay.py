@@ -16,12 +16,13 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 from sandbox import container, toolbox
+from sandbox.companion import RELAY_PORT
 from sandbox.engine import Engine
 from sandbox.errors import GatewayError, SandboxError, SandboxLostError
 from sandbox.gateway.link import EngineLink
 from sandbox.inside.multiplexer import BrokenLinkError, Multiplexer
 
-PORT = 13128
+PORT = RELAY_PORT
 """Of 127.0.0.1 in a sandbox with a gateway; below the range that the kernel takes ports from."""
 USER = "10002:10002"
 """Neither root nor who works: no process of the sandbox can signal or read it."""

@@ -202,6 +202,10 @@ def test_every_key_is_read():
             "services.db: port must be between 1 and 65535, not 65536",
         ),
         (
+            b"[services.db]\nimage = 'a'\nport = 13128",
+            "services.db: port 13128 is taken by the sandbox's way out: choose another",
+        ),
+        (
             b"[services.db]\nimage = 'a'\nport = 1\nmemory = 'x'",
             'services.db: \'x\' is not a size: write it like "512m" or "4g"',
         ),
