@@ -56,6 +56,7 @@ DIED_AFTER = """\
 [the sandbox died right after this call, before its changes were recorded. It was opened again, \
 and the files of /workspace are as last recorded, before this call; processes, ignored files, \
 /tmp and what was put elsewhere are gone.]"""
+OVER = "the sandbox was ended during this call, and the run ends with it: {}"
 SKIPPED = "not executed: the sandbox died in an earlier call of this answer"
 REOPENED = """\
 The sandbox died and was opened again. The files of /workspace are as last recorded: all finished \

@@ -146,7 +146,9 @@ def _performed(step: Step, planned: _Planned, emit: Emit) -> _Performed:
     try:
         return _Performed(_result(step, planned, emit))
     except SandboxLostError as lost:
-        return _Performed(ToolResult(planned.call.id, prompts.DIED, error=True), lost)
+        # At a limit of its own it stays closed.
+        text = prompts.OVER.format(lost) if lost.limit else prompts.DIED
+        return _Performed(ToolResult(planned.call.id, text, error=True), lost)
 
 
 def _result(step: Step, planned: _Planned, emit: Emit) -> ToolResult:

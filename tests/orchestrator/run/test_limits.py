@@ -2,6 +2,7 @@
 
 import time
 
+from orchestrator import prompts
 from orchestrator.events import Changed, Crashed, Prepared, ToolFinished
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import Outcome
@@ -22,6 +23,8 @@ def test_a_full_disk_keeps_what_was_recorded_and_asks_no_model_again(desk):
     assert ran.record.outcome.exit_code == 1
     assert ran.subjects == ["write_file: a.txt"]
     assert (ran.told(Crashed), "disk limit" in ran.record.message) == ([], True)
+    said = ran.told(ToolFinished)[-1].result
+    assert said == prompts.OVER.format(ran.record.message.removesuffix("; 1 commit"))
 
 
 SLEEP = Step(calls=(Call("bash", {"command": "echo b > b.txt; sleep 600"}),))
