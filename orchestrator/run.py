@@ -33,7 +33,7 @@ from orchestrator.recovery import Recovery
 from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
-from orchestrator.ways import open_ways
+from orchestrator.ways import News, open_ways
 from orchestrator.worker import Worker
 from orchestrator.workers import hire
 from sandbox import Engine, connect, open_box, scratch
@@ -105,7 +105,7 @@ def run(
                     recovery = Recovery(changes)
                     with _kept(attempt, traffic):
                         worker = employ(task, model, _artifacts(attempt), traffic.patience)
-                        _work(attempt, task, worker, box, recovery)
+                        _work(attempt, task, worker, box, recovery, ways.news)
                     _close_the_record(attempt, box, recovery)
             _judge(attempt, changes)
             with attempt.gathering():
@@ -181,13 +181,16 @@ def _artifacts(attempt: Attempt) -> Path:
     return folder
 
 
-def _work(attempt: Attempt, task: Task, worker: Worker, box: Box, recovery: Recovery) -> None:
+def _work(
+    attempt: Attempt, task: Task, worker: Worker, box: Box, recovery: Recovery, news: News
+) -> None:
     # From here on, what is in the box is on record only once a full look at it says so.
     attempt.facts = replace(attempt.facts, rehash_equal=None)
     try:
         with closing(worker.work(task, box)) as events:
             for event in events:
                 attempt.tell(event)
+                news.tell(attempt)
                 if isinstance(event, FilesTouched):
                     attempt.tell_all(recovery.record(box, _note(attempt, event)))
                 elif isinstance(event, Crashed):

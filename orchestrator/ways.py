@@ -1,14 +1,38 @@
 """The ways out of a run's sandboxes: to the hosts that its task names, and nowhere else."""
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from orchestrator.attempt import Attempt
-from orchestrator.events import EgressRefused, Stage
+from orchestrator.events import EgressRefused, Stage, Warned
 from orchestrator.task import Task
 from sandbox.gateway.index import Index
 from sandbox.gateway.network import Network, Way, open_way
+
+LOOKS_SECONDS = 0.5
+"""Between two looks at what was refused; output may come by the million lines."""
+
+
+@dataclass(slots=True)
+class News:
+    """Tells a host that was refused while the work goes on, once."""
+
+    way: Way
+    _known: set[str] = field(default_factory=set)
+    _next: float = 0.0
+
+    def tell(self, attempt: Attempt) -> None:
+        """Tell those that are new since the last time."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + LOOKS_SECONDS
+        for each in self.way.refused():
+            if each.host not in self._known:
+                self._known.add(each.host)
+                attempt.tell(Warned(text=f"{each.host} was asked for and refused."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +43,8 @@ class Ways:
     reach: str
     """All that set-up may reach, in words: another text makes another image."""
     work: Way
+    news: News
+    """Of what is refused at work."""
 
 
 @contextmanager
@@ -34,7 +60,7 @@ def open_ways(attempt: Attempt, task: Task, credentials: Mapping[str, str]) -> I
     work = Network(asked.allow, indexes, asked.private_hosts)
     with open_way(setup) as first, open_way(work) as second:
         try:
-            yield Ways(first, setup.identity, second)
+            yield Ways(first, setup.identity, second, News(second))
         finally:
             tell_refused(attempt, second, "work")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.events import EgressRefused
+from orchestrator.events import EgressRefused, Output, Warned
 from tests.sandbox.gateway.world import served
 
 FETCH = "curl -s --noproxy '' --fail http://127.0.0.1:{}/greeting"
@@ -28,6 +28,19 @@ def test_work_and_checks_reach_what_is_allowed_and_the_rest_is_told(desk, world)
     remedy = '[network] allow = ["evil.example"]'
     assert ran.told(EgressRefused) == [
         EgressRefused(host="evil.example:443", count=2, remedy=remedy, stage="work")
+    ]
+
+
+def test_a_refused_host_is_told_while_the_work_goes_on(desk):
+    ask = "curl -s https://{}.example/ || true; sleep 0.6; echo {}; "
+    ran = desk.run(
+        ask.format("one", "one") + ask.format("one", "again") + ask.format("two", "two"),
+        allow=("pypi",),
+    )
+    told = [each.text for each in ran.events if isinstance(each, Output | Warned)]
+    assert told == [
+        *("one", "one.example:443 was asked for and refused.", "again"),
+        *("two", "two.example:443 was asked for and refused."),
     ]
 
 
