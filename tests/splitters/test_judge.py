@@ -102,14 +102,27 @@ def test_what_does_not_fit_may_be_cut():
 
 
 def test_a_comment_may_stand_apart_from_a_function_that_fits_only_without_it():
-    data, cuts = cut("# What it does.\n¦def one():\n    return 1\n")
-    assert judge(data, "python", cuts, 30) == []
-    assert [one.what for one in judge(data, "python", cuts, 20)] == ["description"]
+    data, cuts = cut("# What it does.\n¦def one():\n    a = 1\n    return a\n")
+    assert judge(data, "python", cuts, 40) == []
+    assert [one.what for one in judge(data, "python", cuts, 30)] == ["description"]
 
 
 def test_a_line_between_two_strings_of_many_lines_may_be_cut():
     data, cuts = cut("a = `\n` +¦ `\n`\n")
     assert judge(data, "go", cuts, 99) == []
+
+
+def test_a_line_before_a_string_of_many_lines_that_just_fits_may_be_cut():
+    data, cuts = cut("first(¦`\n\n\n\n`)\n")
+    assert judge(data, "go", cuts, 10) == []
+    assert [one.what for one in judge(data, "go", cuts, 20)] == ["line"]
+
+
+def test_what_fits_but_for_the_rest_of_its_lines_may_be_cut():
+    data, cuts = cut("    def one(self):\n¦        return 1\n")
+    size = len(data.strip())
+    assert judge(data, "python", cuts, size) == []
+    assert [one.what for one in judge(data, "python", cuts, len(data))] == ["function"]
 
 
 def test_a_line_over_the_target_may_be_cut_but_no_character_in_it():
