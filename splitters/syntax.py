@@ -2,7 +2,6 @@
 
 from functools import cache
 
-import tree_sitter_language_pack as grammars
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
@@ -34,4 +33,6 @@ def _query(name: str, types: frozenset[str]) -> Query:
 
 @cache
 def _grammar(name: str) -> Grammar:
+    import tree_sitter_language_pack as grammars  # noqa: PLC0415 - 0.06 s, and text needs none
+
     return grammars.get_language(name)  # type: ignore[arg-type]  # its Literal of names

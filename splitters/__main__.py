@@ -1,0 +1,127 @@
+"""The splitters as a filter, for a caller that must survive the parsing of hostile bytes.
+
+    python -m splitters MEMORY SECONDS
+
+Grammars are C: a file can make one crash, hang or eat all memory, and this process alone pays for
+it. Of MEMORY bytes it takes no more, and no answer takes more than SECONDS of processor time. A
+frame on stdin holds a question as JSON and a file; the answer is a frame with JSON and no file.
+"""
+
+import json
+import resource
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from time import process_time
+from typing import Any, BinaryIO
+
+from splitters.detect import detect
+from splitters.frames import HEADER, head
+from splitters.outline import Declaration, outline
+from splitters.split import UnknownLanguageError, split
+from splitters.table import BY_NAME
+
+DEPTH = 64
+"""Declarations nested deeper are left out of an outline."""
+_FILES = 64
+"""Open at once: grammars are loaded when they are needed."""
+
+Answer = dict[str, object]
+
+
+def main(arguments: list[str]) -> int:
+    """Answer until stdin ends."""
+    memory, seconds = map(int, arguments)
+    confine(memory)
+    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+    _say(stdout, {})  # ready: from here on the caller's clock runs
+    while header := stdin.read(HEADER.size):
+        size, length = HEADER.unpack(header)
+        question, data = json.loads(stdin.read(size)), stdin.read(length)
+        _allow(seconds)
+        _say(stdout, answer(question, data))
+    return 0
+
+
+def confine(memory: int) -> None:
+    """Take no more memory, write no file, start no process, leave no image of a crash."""
+    limits = {
+        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_NOFILE: _FILES,
+        resource.RLIMIT_NPROC: 0,
+    }
+    for limit, value in limits.items():
+        # macOS has no limit of address space; one that is lower already stays.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(limit, (value, value))
+
+
+def _allow(seconds: int) -> None:
+    """End this process when it has used so much more of the processor: nobody may be waiting."""
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (int(process_time()) + seconds + 1, hard))
+
+
+def _say(stdout: BinaryIO, said: Answer) -> None:
+    stdout.write(head(said))
+    stdout.flush()
+
+
+def answer(question: Mapping[str, Any], data: bytes) -> Answer:
+    """What one frame says; `unknown` and `failed` hold a sentence."""
+    try:
+        return ANSWERS[question["op"]](question, data)
+    except UnknownLanguageError as problem:
+        return {"unknown": str(problem)}
+    except (RecursionError, MemoryError) as problem:
+        return {"failed": f"the parser gave up with {type(problem).__name__}"}
+
+
+def _split(question: Mapping[str, Any], data: bytes) -> Answer:
+    found = split(data, _language(question, data), question["target"], question["natural"])
+    return {**_plain(found), "pieces": [_plain(piece) for piece in found.pieces]}
+
+
+def _outline(question: Mapping[str, Any], data: bytes) -> Answer:
+    name = _language(question, data)
+    # An unknown name is split's to refuse, and an empty text costs it nothing.
+    row = BY_NAME.get(split(b"", name).language)
+    declared = outline(data, row) if row else ()
+    return {"language": row.name if row else "text", "declarations": list(_rows(declared))}
+
+
+def _language(question: Mapping[str, Any], data: bytes) -> str | None:
+    if question["language"] is not None:
+        return str(question["language"])
+    found = detect(question["path"], data)
+    return found.name if found else None
+
+
+def _rows(declared: tuple[Declaration, ...]) -> Iterator[Answer]:
+    """Declarations in the order of the file, each with its depth: JSON nests only so far."""
+    waiting = [(each, 0) for each in reversed(declared)]
+    while waiting:
+        one, depth = waiting.pop()
+        yield {"depth": depth, **_plain(one)}
+        if depth < DEPTH:
+            waiting += [(child, depth + 1) for child in reversed(one.children)]
+
+
+def _plain(value: object) -> Answer:
+    """The fields of a value that JSON can say as they are."""
+    assert is_dataclass(value)
+    held = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: each for name, each in held.items() if not isinstance(each, bytes | tuple)}
+
+
+ANSWERS: dict[str, Callable[[Mapping[str, Any], bytes], Answer]] = {
+    "split": _split,
+    "outline": _outline,
+}
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,180 @@
+"""The splitters in a process of their own: whatever becomes of it, there is an answer."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import splitters
+from orchestrator.parser import Bounds, Parser
+from splitters import UnknownLanguageError
+
+SOURCE = b"class Sum:\n    def add(self):\n        return 1\n\n\ndef zero():\n    return 0\n"
+LARGE = b"def f():\n    return [%s]\n" % (b"1, " * 400_000)
+
+
+@pytest.fixture
+def parser():
+    with Parser() as parser:
+        yield parser
+
+
+@pytest.fixture
+def small():
+    """With a tenth of the memory that the large file takes."""
+    with Parser(Bounds(memory=160 << 20)) as parser:
+        yield parser
+
+
+def test_a_file_is_cut_as_the_package_cuts_it(parser):
+    parted = parser.split(SOURCE, "sums.py", target=60)
+    assert parted.pieces == splitters.split(SOURCE, "python", 60)
+    assert parted.trouble == ""
+
+
+def test_a_file_has_the_outline_that_the_package_finds(parser):
+    python = splitters.detect("sums.py")
+    outlined = parser.outline(SOURCE, "sums.py")
+    assert outlined.language == "python"
+    assert outlined.declarations == splitters.outline(SOURCE, python)
+
+
+@pytest.mark.parametrize("data", [b"", b"\0\xff\xfe", b"caf\xe9\r\n", "é\n".encode("utf-16")])
+def test_any_bytes_get_an_answer(parser, data):
+    assert parser.split(data, "a.py").pieces.data == data
+
+
+def test_a_path_may_be_any_bytes(parser):
+    assert parser.outline(SOURCE, os.fsdecode(b"\xff.py")).language == "python"
+
+
+def test_a_file_of_no_known_language_has_no_outline(parser):
+    assert parser.outline(b"one\n", "a.unknown") == replace(
+        parser.outline(b"", "a.unknown"), language="text"
+    )
+
+
+def test_an_unknown_language_is_named(parser):
+    with pytest.raises(UnknownLanguageError, match="klingon"):
+        parser.split(SOURCE, language="klingon")
+    with pytest.raises(UnknownLanguageError, match="klingon"):
+        parser.outline(SOURCE, language="klingon")
+
+
+def test_one_process_answers_many_questions_of_many_threads(parser):
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(parser.outline(SOURCE, "a.py")))
+        for _ in range(8)
+    ]
+    parser.outline(SOURCE, "a.py")
+    process = parser.process
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [each.declarations[0].name for each in found] == ["Sum"] * 8
+    assert parser.process == process
+
+
+def test_a_process_that_was_killed_is_replaced(parser):
+    parser.split(SOURCE, "a.py")
+    first = parser.process
+    os.kill(first, signal.SIGSEGV)
+    parted = parser.split(SOURCE, "a.py", target=60)
+    assert parted.pieces.language == "python"
+    assert parser.process != first
+
+
+def test_a_process_that_hangs_is_ended_and_the_file_is_plain_text():
+    with Parser(Bounds(seconds=2)) as parser:
+        parser.split(SOURCE, "a.py")
+        first = parser.process
+        os.kill(first, signal.SIGSTOP)
+        parted = parser.split(SOURCE, "a.py")
+        assert parted.trouble == "the parser took more than 2 s; the file is cut as plain text"
+        assert parted.pieces == splitters.split(SOURCE)
+        with pytest.raises(ProcessLookupError):
+            os.kill(first, 0)
+        assert parser.split(SOURCE, "a.py").trouble == ""
+
+
+def test_a_file_that_takes_too_long_is_plain_text():
+    with Parser(Bounds(seconds=0.01)) as parser:
+        outlined = parser.outline(LARGE, "a.py")
+    assert outlined.trouble == "the parser took more than 0.01 s; the file is taken for plain text"
+    assert outlined.declarations == ()
+
+
+def test_a_file_that_takes_too_much_memory_is_plain_text(small):
+    parted = small.split(LARGE * 8, "a.py")
+    assert parted.trouble.endswith("; the file is cut as plain text")
+    assert b"".join(map(parted.pieces.content, parted.pieces.pieces)) == LARGE * 8
+    assert small.split(SOURCE, "a.py").pieces.language == "python"
+
+
+def test_the_process_ends_with_the_one_that_asked(parser):
+    program = (
+        "from orchestrator.parser import Parser\n"
+        "parser = Parser(); parser.outline(b'', 'a.py'); print(parser.process, flush=True)\n"
+        "import os; os._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    state = Path(f"/proc/{int(done.stdout)}/stat")
+    for _ in range(500):
+        if not state.exists() or ") Z " in state.read_text():
+            return
+        threading.Event().wait(0.02)
+    pytest.fail("the parser outlived the process that had asked it")
+
+
+def test_the_process_knows_nothing_of_ours_and_may_do_little(parser):
+    parser.outline(SOURCE, "a.py")
+    process = Path(f"/proc/{parser.process}")
+    assert process.joinpath("environ").read_bytes() == b""
+    limits = process.joinpath("limits").read_text()
+    for line in ("core file size", "file size", "processes"):
+        (row,) = [row for row in limits.splitlines() if row.startswith(f"Max {line}")]
+        assert row.split()[-2 if line != "processes" else -3] == "0", row
+
+
+FORGED = """
+import sys
+from splitters.frames import HEADER, head
+out, ask = sys.stdout.buffer, sys.stdin.buffer
+out.write(head({})); out.flush()
+while start := ask.read(HEADER.size):
+    size, length = HEADER.unpack(start)
+    ask.read(size + length)
+    out.write(%s); out.flush()
+"""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "head({'pieces': []})",
+        "head({'language': 'python', 'target': 9, 'natural': False, 'pieces': []})",
+        "HEADER.pack(2**31, 0)",
+        "HEADER.pack(4, 0) + b'nope'",
+        "b'?'",
+    ],
+)
+def test_an_answer_that_cannot_be_is_not_believed(said):
+    with Parser(Bounds(seconds=2), program=FORGED % said) as parser:
+        parted = parser.split(SOURCE, "a.py")
+        outlined = parser.outline(SOURCE, "a.py")
+    assert parted.pieces == splitters.split(SOURCE)
+    assert parted.trouble
+    assert outlined.declarations == ()
+    assert outlined.trouble
+
+
+def test_nothing_is_started_before_the_first_file():
+    with Parser() as parser:
+        assert parser.process is None
