@@ -187,10 +187,7 @@ class Repository:
         with self.workbench() as bench:
             if head.status == 0:
                 bench.run("update-ref", "--no-deref", "HEAD", head.stdout.decode("ascii").strip())
-            for name in ("index", "info/exclude"):
-                self._copy(name, bench.directory)
-            for shared in self.git_dir.glob("sharedindex.*"):  # the rest of a split index
-                self._copy(shared.name, bench.directory)
+            self.lend_index(bench)
             output = bench.run(
                 f"--work-tree={self.place.work_tree}",
                 *("status", "--porcelain", "-z", "--no-renames"),
@@ -211,6 +208,13 @@ class Repository:
             self._borrow_objects(directory / "objects")
             self._copy("shallow", directory)
             yield bench
+
+    def lend_index(self, bench: Git) -> None:
+        """Let a workbench see which files are tracked, and which are to be ignored."""
+        for name in ("index", "info/exclude"):
+            self._copy(name, bench.directory)
+        for shared in self.git_dir.glob("sharedindex.*"):  # the rest of a split index
+            self._copy(shared.name, bench.directory)
 
     def _borrow_objects(self, objects: Path) -> None:
         """Make a folder of objects that reads this repository's as if they were its own."""

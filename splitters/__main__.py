@@ -8,6 +8,7 @@ frame on stdin holds a question as JSON and a file; the answer is a frame with J
 """
 
 import json
+import re
 import resource
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,9 @@ DEPTH = 64
 """Declarations nested deeper are left out of an outline."""
 _FILES = 64
 """Open at once: grammars are loaded when they are needed."""
+
+_NAME = re.compile(rb"[A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]{1,99}")
+_WORDS = 5_000
 
 Answer = dict[str, object]
 
@@ -91,7 +95,15 @@ def _outline(question: Mapping[str, Any], data: bytes) -> Answer:
     # An unknown name is split's to refuse, and an empty text costs it nothing.
     row = BY_NAME.get(split(b"", name).language)
     declared = outline(data, row) if row else ()
-    return {"language": row.name if row else "text", "declarations": list(_rows(declared))}
+    depth = min(question["depth"], DEPTH)
+    found = {"language": row.name if row else "text", "declarations": [*_rows(declared, depth)]}
+    return {**found, "words": _words(data) if question["words"] else []}
+
+
+def _words(data: bytes) -> list[str]:
+    """The names in a file, wherever they stand; of a huge one the first by alphabet."""
+    found = sorted(set(_NAME.findall(data)))
+    return [name.decode("utf-8", "replace") for name in found[:_WORDS]]
 
 
 def _language(question: Mapping[str, Any], data: bytes) -> str | None:
@@ -101,13 +113,13 @@ def _language(question: Mapping[str, Any], data: bytes) -> str | None:
     return found.name if found else None
 
 
-def _rows(declared: tuple[Declaration, ...]) -> Iterator[Answer]:
+def _rows(declared: tuple[Declaration, ...], deepest: int) -> Iterator[Answer]:
     """Declarations in the order of the file, each with its depth: JSON nests only so far."""
     waiting = [(each, 0) for each in reversed(declared)]
     while waiting:
         one, depth = waiting.pop()
         yield {"depth": depth, **_plain(one)}
-        if depth < DEPTH:
+        if depth < deepest:
             waiting += [(child, depth + 1) for child in reversed(one.children)]
 
 

@@ -20,6 +20,7 @@ PACKAGES = ("orchestrator", "sandbox", "splitters", "containers")
 LAYERS = (
     {
         "beside",
+        "child",
         "errors",
         "events",
         "outcome",
@@ -33,7 +34,7 @@ LAYERS = (
     | {"settings", "record", "evidence", "reason", "screen", "foreign"}
     | {"nearest", "patching"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
-    | {"history", "inputs", "parser", "submodules", "seal", "threeway"},
+    | {"history", "inputs", "sources", "outlines", "map", "parser", "submodules", "seal", "threeway"},
     {"worker", "workers", "agent", "command", "tools", "check", "pieces", "rejoin"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"},
     {"cli", "render", "summary"},
@@ -59,8 +60,8 @@ DOORS = {
     "platformdirs": r"orchestrator/cli/.*",
     "pexpect": r"sandbox/terminal\.py",
     "pyte": r"sandbox/display\.py",
-    # parser.py runs ourselves: what parses hostile bytes must not be the process with the keys.
-    "subprocess": r"orchestrator/(git|parser)\.py|sandbox/inside/.*",
+    # child.py starts ourselves: what parses hostile bytes must not be the process with the keys.
+    "subprocess": r"orchestrator/(git|child)\.py|sandbox/inside/.*",
     "tree_sitter": r"splitters/syntax\.py",
     "unidiff": r"orchestrator/patch\.py",
 }

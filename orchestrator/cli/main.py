@@ -22,6 +22,7 @@ VERBS = {
     "discard": ("orchestrator.cli.discard", "Delete a run's branch."),
     "split": ("orchestrator.cli.split", "Cut a file into pieces, with an index of them."),
     "patch": ("orchestrator.cli.patch", "Merge edited pieces back into their file."),
+    "outline": ("orchestrator.cli.outline", "Show what is declared in files, and where."),
     "doctor": ("orchestrator.cli.doctor", "Say what this machine still needs."),
     "gc": ("orchestrator.cli.gc", "Remove what dead and old runs left behind."),
 }

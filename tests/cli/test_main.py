@@ -33,7 +33,8 @@ def test_every_verb_has_help_and_json(orchestrator, verb):
 def test_help_imports_nothing_of_ours_but_the_command_line_and_its_errors():
     start = (
         "import sys; from orchestrator.cli.main import call; call(['--help'])\n"
-        "print([name for name in sys.modules if name in ('msgspec', 'docker', 'openai')\n"
+        "heavy = ('msgspec', 'docker', 'openai', 'tree_sitter')\n"
+        "print([name for name in sys.modules if name in heavy\n"
         "    or name.startswith(('orchestrator.', 'sandbox')) and 'cli' not in name],\n"
         "    file=sys.stderr)"
     )

@@ -1,0 +1,126 @@
+"""`outline`: files and folders, text and JSON, and what cannot be outlined."""
+
+import os
+
+import pytest
+
+SOURCE = """\
+class Sum:
+    def add(self):
+        def inner():
+            return 1
+        return inner
+
+def zero():
+    return 0
+"""
+
+
+@pytest.fixture
+def folder(home, tmp_path, monkeypatch):
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / "sums.py").write_text(SOURCE)
+    (place / "use.py").write_text("from sums import Sum\n")
+    (place / "notes.unknown").write_text("Sum\n")
+    monkeypatch.chdir(place)
+    return place
+
+
+def test_a_file_is_outlined_as_a_tree(folder, orchestrator):
+    said = orchestrator("outline", "sums.py")
+    assert (said.code, said.err) == (0, "")
+    assert said.text == (
+        "sums.py  python\n"
+        "1-5  class Sum\n"
+        "2-5    function add\n"
+        "3-4      function inner\n"
+        "7-8  function zero\n"
+    )
+
+
+def test_depth_bounds_the_nesting(folder, orchestrator):
+    text = orchestrator("outline", "sums.py", "--depth", "1").text
+    assert text == "sums.py  python\n1-5  class Sum\n7-8  function zero\n"
+
+
+def test_of_a_folder_files_that_declare_something_are_shown(folder, orchestrator):
+    assert orchestrator("outline", ".", "--depth", "1").text == (
+        "sums.py  python\n1-5  class Sum\n7-8  function zero\n"
+    )
+
+
+def test_a_file_that_was_named_is_shown_in_any_case(folder, orchestrator):
+    said = orchestrator("outline", "notes.unknown", "sums.py", "--depth", "1", ".")
+    assert said.text.startswith("notes.unknown  text\n(no declarations)\n\nsums.py  python\n")
+    assert said.text.count("sums.py") == 1
+
+
+def test_json_has_every_file_and_nests(folder, orchestrator):
+    said = orchestrator("outline", ".", "--json")
+    assert [each["path"] for each in said.json] == ["notes.unknown", "sums.py", "use.py"]
+    declared = said.json[1]["declarations"]
+    assert [each["name"] for each in declared] == ["Sum", "zero"]
+    assert declared[0]["children"][0]["children"][0] == {
+        "kind": "function",
+        "name": "Sum.add.inner",
+        "start": 38,
+        "end": 71,
+        "first_line": 3,
+        "last_line": 4,
+        "children": [],
+    }
+
+
+def test_what_has_no_outline_is_told_and_the_rest_is_shown(folder, orchestrator):
+    (folder / "a.py").write_bytes(b"\0\1\2")
+    with (folder / "b.py").open("wb") as file:
+        file.truncate((16 << 20) + 1)
+    said = orchestrator("outline", ".")
+    assert (said.code, said.text.splitlines()[0]) == (0, "sums.py  python")
+    assert said.err == "note: a.py: it is binary\nnote: b.py: it has more than 16 MiB\n"
+
+
+def test_a_named_file_that_cannot_be_read_is_an_error_and_the_rest_is_shown(folder, orchestrator):
+    os.mkfifo(folder / "pipe.py")
+    (folder / "link.py").symlink_to("link.py")
+    said = orchestrator("outline", "pipe.py", "sums.py")
+    assert (said.code, said.text.splitlines()[0]) == (0, "pipe.py  python")
+    assert orchestrator("outline", "link.py").code == 2
+
+
+def test_a_missing_file_is_one_sentence_and_nothing_is_shown(folder, orchestrator):
+    said = orchestrator("outline", "sums.py", "gone.py")
+    assert (said.code, said.out) == (2, b"")
+    assert said.err == "error: There is no file or folder gone.py: check the path.\n"
+
+
+def test_names_do_not_drive_the_terminal(folder, orchestrator):
+    (folder / "\x1b[2J.py").write_text("def f(): ...\n")
+    assert "\x1b" not in orchestrator("outline", ".").text
+
+
+def test_a_map_shows_what_others_mention_first(folder, orchestrator):
+    assert orchestrator("outline", ".", "--map").text == (
+        "sums.py\n     1  class Sum\n     7  function zero\n"
+    )
+
+
+def test_what_lies_above_the_folder_does_not_matter(folder, orchestrator, tmp_path):
+    place = folder / "node_modules/tests/own"
+    place.mkdir(parents=True)
+    (place / "sums.py").write_text("def zero(): ...\n")
+    text = orchestrator("outline", str(place), "--map").text
+    assert text == f"{place}/sums.py\n     1  function zero\n"
+
+
+def test_a_map_keeps_to_its_tokens(folder, orchestrator):
+    found = orchestrator("outline", ".", "--map", "--tokens", "7", "--json").json
+    assert [each["path"] for each in found["files"]] == ["sums.py"]
+    assert [each["name"] for each in found["files"][0]["declarations"]] == ["Sum"]
+    assert (found["tokens"], found["left_out"]) == (7, 1)
+
+
+def test_tokens_without_a_map_are_refused(folder, orchestrator):
+    said = orchestrator("outline", ".", "--tokens", "7")
+    assert (said.code, said.err) == (2, "error: --tokens is the size of a map: add --map.\n")
