@@ -1,7 +1,6 @@
 """A tool: a function the model may call, with its schema read off its signature and docstring."""
 
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from orchestrator.tools.parameters import (
     ArgumentsError,
     Parameter,
     derive,
+    described,
     json_schema,
     parse,
 )
@@ -79,12 +79,8 @@ def tool(
     The docstring's `Args:` section describes every argument, one `name: text` each; what stands
     before it describes the tool. Raises TypeError when signature and docstring do not fit.
     """
-    description, _, arguments = (inspect.getdoc(function) or "").partition("\n\nArgs:\n")
-    described = {
-        name: " ".join(text.split())
-        for name, text in re.findall(r"^    (\w+): (.*(?:\n     +.*)*)", arguments, re.MULTILINE)
-    }
-    parameters = derive(function, described)
+    description, arguments = described(inspect.getdoc(function) or "")
+    parameters = derive(function, arguments)
     return Tool(function, category, description, parameters, limit, final)
 
 

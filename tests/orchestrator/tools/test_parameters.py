@@ -1,5 +1,6 @@
 """Schemas come from signatures; arguments that do not fit are refused by name."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 import pytest
@@ -90,6 +91,91 @@ def test_what_does_not_fit_is_named(raw, message):
 def test_broken_json_is_refused(raw):
     with pytest.raises(ArgumentsError, match=r"^the arguments are not valid JSON: "):
         parse(PARAMETERS, raw)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A step of a robot.
+
+    Args:
+        where: The place.
+        speed: Metres
+            a second.
+        why: The reason.
+    """
+
+    where: Literal["north", "south"]
+    speed: float = 1.5
+    why: str | None = None
+
+
+def walk(context: object, moves: list[Move], last: Move | None = None) -> str:
+    return ""
+
+
+WALK = derive(walk, {"moves": "the moves", "last": "the last"})
+
+
+def test_an_object_has_the_schema_of_its_fields():
+    move = {
+        "type": "object",
+        "properties": {
+            "where": {"type": "string", "enum": ["north", "south"], "description": "The place."},
+            "speed": {"type": "number", "description": "Metres a second.", "default": 1.5},
+            "why": {"type": "string", "description": "The reason."},
+        },
+        "required": ["where"],
+        "additionalProperties": False,
+    }
+    assert json_schema(WALK)["properties"] == {
+        "moves": {"type": "array", "items": move, "description": "the moves"},
+        "last": move | {"description": "the last"},
+    }
+
+
+def test_objects_arrive_as_values():
+    raw = '{"moves": [{"where": "north", "speed": 2}, {"where": "south", "why": null}]}'
+    assert parse(WALK, raw) == {"moves": [Move("north", 2.0), Move("south")]}
+    assert parse(WALK, '{"moves": [], "last": {"where": "south", "why": "home"}}') == {
+        "moves": [],
+        "last": Move("south", why="home"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    {
+        '{"moves": {}}': "moves: expected array, got object",
+        '{"moves": [1]}': "moves: item 0: expected object, got integer",
+        '{"moves": [{"where": "north"}, {"speed": "x", "way": 1}]}': (
+            "moves: item 1: unknown argument: way; missing required argument: where; "
+            "speed: expected number, got string"
+        ),
+        '{"moves": [{"where": "up"}]}': (
+            "moves: item 0: where: expected one of north, south, got up"
+        ),
+        '{"moves": [], "last": {"where": null}}': "last: where: expected string, got null",
+    }.items(),
+)
+def test_what_does_not_fit_in_an_object_is_named(raw, message):
+    with pytest.raises(ArgumentsError) as caught:
+        parse(WALK, raw)
+    assert str(caught.value) == message
+
+
+def test_a_field_without_description_is_our_mistake():
+    @dataclass
+    class Bare:
+        """Nothing is said of it."""
+
+        x: int
+
+    def bad(context: object, what: Bare) -> str:
+        return ""
+
+    bad.__annotations__["what"] = Bare
+    with pytest.raises(TypeError, match="Bare: its Args section"):
+        derive(bad, {"what": "bare"})
 
 
 def test_a_parameter_without_description_is_our_mistake():
