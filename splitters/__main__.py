@@ -87,7 +87,8 @@ def answer(question: Mapping[str, Any], data: bytes) -> Answer:
 
 def _split(question: Mapping[str, Any], data: bytes) -> Answer:
     found = split(data, _language(question, data), question["target"], question["natural"])
-    return {**_plain(found), "pieces": [_plain(piece) for piece in found.pieces]}
+    whole = _plain(found, "data", "pieces")
+    return {**whole, "pieces": [_plain(piece) for piece in found.pieces]}
 
 
 def _outline(question: Mapping[str, Any], data: bytes) -> Answer:
@@ -118,16 +119,16 @@ def _rows(declared: tuple[Declaration, ...], deepest: int) -> Iterator[Answer]:
     waiting = [(each, 0) for each in reversed(declared)]
     while waiting:
         one, depth = waiting.pop()
-        yield {"depth": depth, **_plain(one)}
+        yield {"depth": depth, **_plain(one, "children")}
         if depth < deepest:
             waiting += [(child, depth + 1) for child in reversed(one.children)]
 
 
-def _plain(value: object) -> Answer:
-    """The fields of a value that JSON can say as they are."""
+def _plain(value: object, *without: str) -> Answer:
+    """The fields of a value, but for those that JSON cannot say."""
     assert is_dataclass(value)
-    held = {field.name: getattr(value, field.name) for field in fields(value)}
-    return {name: each for name, each in held.items() if not isinstance(each, bytes | tuple)}
+    names = (field.name for field in fields(value))
+    return {name: getattr(value, name) for name in names if name not in without}
 
 
 ANSWERS: dict[str, Callable[[Mapping[str, Any], bytes], Answer]] = {

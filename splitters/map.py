@@ -8,6 +8,7 @@ things there. It is counting, not a graph: no import is followed, and a name in 
 mention. The same files always give the same map.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ TOKEN = 4
 """Bytes that are taken for a token."""
 LONGEST = 200
 """Bytes of the longest name or path that has a place in a map."""
+
+_JOINT = re.compile(r"[.:#/]+")
+"""What stands between the parts of a qualified name, in one language or another."""
 
 _Candidate = tuple[str, Declaration]
 """The path of a file, and a declaration in it."""
@@ -134,7 +138,7 @@ def _place(one: Declaration) -> int:
 
 def _short(one: Declaration) -> str:
     """A name as other files write it: without what encloses it."""
-    return one.name.rpartition(".")[2]
+    return _JOINT.split(one.name)[-1]
 
 
 def _is_plain(name: str) -> bool:

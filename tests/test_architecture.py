@@ -34,7 +34,17 @@ LAYERS = (
     | {"settings", "record", "evidence", "reason", "screen", "foreign"}
     | {"nearest", "patching"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
-    | {"history", "inputs", "sources", "outlines", "map", "parser", "submodules", "seal", "threeway"},
+    | {
+        "history",
+        "inputs",
+        "sources",
+        "outlines",
+        "map",
+        "parser",
+        "submodules",
+        "seal",
+        "threeway",
+    },
     {"worker", "workers", "agent", "command", "tools", "check", "pieces", "rejoin"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"},
     {"cli", "render", "summary"},

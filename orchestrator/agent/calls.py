@@ -12,6 +12,7 @@ from orchestrator import prompts
 from orchestrator.agent.live import Emit, live
 from orchestrator.events import AnyEvent, FilesTouched, Output, ToolFinished, ToolStarted
 from orchestrator.models.model import ToolCall, ToolResult
+from orchestrator.tools.desk import Desk
 from orchestrator.tools.tool import Context, Tool, use
 from orchestrator.worker import reopened
 from sandbox.box import Box
@@ -31,6 +32,8 @@ class Step:
     artifacts: Path
     until: float
     """`time.monotonic()` at which the run's time is up."""
+    desk: Desk
+    """What the tools keep in mind, from the first step to the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,5 @@ def _result(step: Step, planned: _Planned, emit: Emit) -> ToolResult:
         emit(Output(stream=line.stream, text=line.text))
 
     label = f"step-{step.number}-call-{planned.number}"
-    return use(
-        planned.tool, planned.call, Context(step.box, step.artifacts, label, step.until, show)
-    )
+    context = Context(step.box, step.artifacts, label, step.until, show, step.desk)
+    return use(planned.tool, planned.call, context)

@@ -26,6 +26,7 @@ from orchestrator.models.retry import Patience
 from orchestrator.pricing import Usage
 from orchestrator.task import Limits, Task
 from orchestrator.tools.boundary import Boundary
+from orchestrator.tools.desk import Desk
 from orchestrator.tools.table import TOOLS
 from orchestrator.tools.tool import Tool
 from orchestrator.worker import reopened
@@ -65,13 +66,14 @@ class Agent:
 
     def _ended(self, task: Task, box: Box) -> Generator[AnyEvent, None, WorkerFinished]:
         try:
-            return (yield from self._work(task, box))
+            with Desk() as desk:
+                return (yield from self._work(task, box, desk))
         except OutOfTimeError:
             return WorkerFinished(reason="time")
         except ModelError as problem:
             return _failed(problem)
 
-    def _work(self, task: Task, box: Box) -> Generator[AnyEvent, None, WorkerFinished]:
+    def _work(self, task: Task, box: Box, desk: Desk) -> Generator[AnyEvent, None, WorkerFinished]:
         talk = self._conversation(task)
         tools = {tool.name: tool for tool in self.tools}
         spent, repeats = Spent(time.monotonic() + task.limits.seconds), Repeats()
@@ -100,7 +102,7 @@ class Agent:
             if answer.calls:
                 if reason := spent.over(task.limits):
                     return WorkerFinished(reason=reason)  # pending calls are not executed
-                step = Step(number, box, self.artifacts, spent.until)
+                step = Step(number, box, self.artifacts, spent.until, desk)
                 results = yield from carry_out(step, answer.calls, tools)
                 opened = box.openings  # the results say of themselves what died
                 talk.add(Results(results))

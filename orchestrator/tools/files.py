@@ -7,7 +7,8 @@ INLINE = 65_536
 """Bytes of the largest file that is shown whole."""
 PAGE = 2_000
 """Lines shown at once."""
-_LARGEST = 16 << 20
+LARGEST = 16 << 20
+"""Bytes of a file that is read at all."""
 _LINE = 2_000
 """Characters of one line in a page; a longer one is cut, and says so."""
 
@@ -17,7 +18,8 @@ def read_file(
 ) -> str:
     """Read a text file; lines are shown with their numbers, a tab between.
 
-    A file larger than 64 KiB is read in pages, by offset and limit.
+    A file larger than 64 KiB is read in pieces, with split_file and read_piece, or in pages, by
+    offset and limit.
 
     Args:
         path: The file, relative to /workspace or absolute.
@@ -28,18 +30,24 @@ def read_file(
         raise ToolError(f"offset: expected 1 or more, got {offset}")
     if limit is not None and not 1 <= limit <= PAGE:
         raise ToolError(f"limit: expected 1 to {PAGE}, got {limit}")
-    content = context.box.files.read(path, _LARGEST)
-    if b"\0" in content[:8192]:
-        raise ToolError(f"{path} is a binary file of {len(content):,} bytes; look at it with bash")
+    content = context.box.files.read(path, LARGEST)
+    require_text(content, path)
     lines = content.split(b"\n")
     if not lines[-1]:
         lines.pop()
     if offset is None and limit is None and len(content) > INLINE:
         raise ToolError(
             f"{path} has {len(content):,} bytes in {len(lines):,} lines, more than the {INLINE:,} "
-            "that are shown whole; read it in pages, for example offset=1 and limit=500"
+            "that are shown whole; use split_file and read_piece, or read it in pages, for example "
+            "offset=1 and limit=500"
         )
     return _page(path, lines, offset or 1, limit or PAGE) + _oddities(content)
+
+
+def require_text(content: bytes, path: str) -> None:
+    """Raises ToolError for what nobody can read as lines."""
+    if b"\0" in content[:8192]:
+        raise ToolError(f"{path} is a binary file of {len(content):,} bytes; look at it with bash")
 
 
 def _page(path: str, lines: list[bytes], first: int, limit: int) -> str:
@@ -100,7 +108,7 @@ def edit_file(
         new_string: What stands there afterwards.
         replace_all: Replace every occurrence.
     """
-    edited = replace(context.box.files.read(path, _LARGEST), old_string, new_string, replace_all)
+    edited = replace(context.box.files.read(path, LARGEST), old_string, new_string, replace_all)
     if isinstance(edited, EditProblem):
         raise ToolError(f"{path}: {edited.message}")
     context.box.files.write(path, edited)

@@ -2,12 +2,13 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from orchestrator.foreign import well_formed
 from orchestrator.models.model import ToolCall, ToolResult, ToolSchema
+from orchestrator.tools.desk import Desk
 from orchestrator.tools.excerpt import Excerpt
 from orchestrator.tools.parameters import (
     ArgumentsError,
@@ -44,6 +45,8 @@ class Context:
     """`time.monotonic()` at which the run's time is up."""
     output: Callable[[Line], None]
     """Shows a line of a running command at once."""
+    desk: Desk = field(default_factory=Desk)
+    """What earlier calls left for later ones."""
 
 
 @dataclass(frozen=True, slots=True)

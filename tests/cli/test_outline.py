@@ -33,20 +33,20 @@ def test_a_file_is_outlined_as_a_tree(folder, orchestrator):
     assert said.text == (
         "sums.py  python\n"
         "1-5  class Sum\n"
-        "2-5    function add\n"
-        "3-4      function inner\n"
-        "7-8  function zero\n"
+        "2-5    def add(self)\n"
+        "3-4      def inner()\n"
+        "7-8  def zero()\n"
     )
 
 
 def test_depth_bounds_the_nesting(folder, orchestrator):
     text = orchestrator("outline", "sums.py", "--depth", "1").text
-    assert text == "sums.py  python\n1-5  class Sum\n7-8  function zero\n"
+    assert text == "sums.py  python\n1-5  class Sum\n7-8  def zero()\n"
 
 
 def test_of_a_folder_files_that_declare_something_are_shown(folder, orchestrator):
     assert orchestrator("outline", ".", "--depth", "1").text == (
-        "sums.py  python\n1-5  class Sum\n7-8  function zero\n"
+        "sums.py  python\n1-5  class Sum\n7-8  def zero()\n"
     )
 
 
@@ -69,6 +69,8 @@ def test_json_has_every_file_and_nests(folder, orchestrator):
         "first_line": 3,
         "last_line": 4,
         "children": [],
+        "signature": "def inner()",
+        "above": 38,
     }
 
 

@@ -39,7 +39,7 @@ def test_a_file_of_64_kib_is_shown_and_one_byte_more_is_not(context, workspace):
         read_file(context, "large")
     assert str(caught.value) == (
         "large has 65,537 bytes in 1,025 lines, more than the 65,536 that are shown whole; "
-        "read it in pages, for example offset=1 and limit=500"
+        "use split_file and read_piece, or read it in pages, for example offset=1 and limit=500"
     )
 
 
