@@ -89,8 +89,9 @@ def opened(
             if folder.unfinished(place):
                 _finish(place, check, look)
             stored = folder.read(place, check)
-        except BadIndexError as error:
-            raise PieceError(f"{place / NAME} is refused: {error}; split the file again.") from None
+            splitters.split(b"", stored.index.language)  # before anything is written
+        except (BadIndexError, splitters.UnknownLanguageError) as error:
+            raise PieceError(f"{place / NAME} is refused: {error}: split the file again.") from None
         yield stored, existing(source) if source is not None else _source(stored.index)
 
 

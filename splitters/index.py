@@ -136,6 +136,7 @@ def decode(content: bytes, folder: str) -> Index:
     """
     try:
         value = json.loads(content)
+        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text
     except (ValueError, RecursionError) as error:
         raise BadIndexError(f"it is no JSON: {error}") from None
     if not isinstance(value, dict):
