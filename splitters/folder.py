@@ -22,6 +22,9 @@ BASE = "index.base"
 NEXT = ".pieces-next"
 _UNBORN = ".pieces-new"
 _WAS = "was.json"
+_FEW = 100
+"""So many pieces are brought to disk one by one; 2,000 took 12 s so, and 5 s at once. A piece that
+was lost with the power would be taken for one that was emptied."""
 
 Check = Callable[[Index], None]
 """Raises for an index that is not trusted."""
@@ -105,8 +108,12 @@ def write(path: Path, index: Index, base: bytes, old: Stored | None = None) -> N
     if os.path.lexists(unborn):
         shutil.rmtree(unborn)
     unborn.mkdir(mode=0o700)
+    few = len(index.names) <= _FEW
     for segment, name in zip(index.segments, index.names, strict=True):
-        whole.write(unborn / name, base[segment.start_byte : segment.end_byte])
+        content = base[segment.start_byte : segment.end_byte]
+        whole.write(unborn / name, content, lasting=few)
+    if not few:
+        os.sync()
     whole.write(unborn / BASE, base)
     whole.write(unborn / NAME, encode(index))
     whole.write(unborn / _WAS, json.dumps(_digests(old)).encode())

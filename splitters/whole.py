@@ -17,12 +17,16 @@ def read(folder: int, name: str) -> bytes:
         return file.read()
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a new file, which nobody else may read; its folder is not synchronised."""
+def write(path: Path, content: bytes, *, lasting: bool = True) -> None:
+    """Write a new file, which nobody else may read; its folder is not synchronised.
+
+    Not `lasting`, it is only written, and the caller sees to it that it is on disk.
+    """
     with open(path, "xb", opener=_private) as file:
         file.write(content)
         file.flush()
-        os.fsync(file.fileno())
+        if lasting:
+            os.fsync(file.fileno())
 
 
 def put(path: Path, content: bytes) -> None:
