@@ -1,29 +1,49 @@
-"""Units packed into pieces: full ones, cut where the syntax is shallowest."""
+"""Borders chosen: full pieces, cut where it reads best."""
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from splitters.unit import Unit
+from splitters.border import Border
 
-FILL = 0.75
-"""The part of the target from which a shallower cut is preferred to a fuller piece."""
-
-
-def packed(units: Iterable[Unit], target: int) -> Iterator[int]:
-    """Yield the offsets where a file is cut, both ends of it left out."""
-    waiting: list[Unit] = []
-    start = 0
-    for unit in units:
-        while unit.end - start > target:
-            cut = _best(waiting, unit, start + int(target * FILL))
-            yield cut.start
-            start = cut.start
-            waiting = [one for one in waiting if one.start > start]
-        if unit.start > start:
-            waiting.append(unit)
+PARTS = 4
+"""Of two borders of one rank, the one that fills another quarter of the piece is better."""
 
 
-def _best(waiting: list[Unit], last: Unit, enough: int) -> Unit:
-    full = [unit for unit in (*waiting, last) if unit.start >= enough]
-    if not full:
-        return last
-    return min(full, key=lambda unit: (unit.level, -unit.start))
+class Span(NamedTuple):
+    """A piece to be."""
+
+    borders: list[Border]
+    """Those in it: first its start."""
+    end: int
+
+
+def packed(borders: Iterable[Border], end: int, target: int, natural: bool) -> Iterator[Span]:
+    """The pieces; of two borders in a row none is further from the other than the target."""
+    ahead: list[Border] = []
+    for border in borders:
+        yield from _full(ahead, border.at, target)
+        if natural and border.alone and ahead:
+            yield Span(ahead[:], border.at)
+            ahead.clear()
+        ahead.append(border)
+    yield from _full(ahead, end, target)
+    yield Span(ahead, end)
+
+
+def _full(ahead: list[Border], end: int, target: int) -> Iterator[Span]:
+    """The pieces that are known to be full, because what goes up to `end` does not fit."""
+    while ahead and end - ahead[0].at > target:
+        cut = _best(ahead, target)
+        yield Span(ahead[:cut], ahead[cut].at)
+        del ahead[:cut]
+
+
+def _best(ahead: list[Border], target: int) -> int:
+    start = ahead[0].at
+
+    def cost(index: int) -> tuple[int, int, int, int]:
+        border = ahead[index]
+        part = min(PARTS - 1, (border.at - start) * PARTS // target)
+        return border.rank, -part, border.level, -border.at
+
+    return min(range(1, len(ahead)), key=cost)

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from hashlib import sha256
 
-from splitters.declared import declared
 from splitters.language import Language
-from splitters.packing import packed
+from splitters.lines import lined, paragraphs
+from splitters.naming import begun
+from splitters.packing import Span, packed
 from splitters.piece import Piece, Pieces
-from splitters.syntax import Node, parse
+from splitters.source import Source, read
+from splitters.syntax import Tree, parse
 from splitters.table import BY_NAME
-from splitters.unit import Unit, paragraphs
-from splitters.units import units
+from splitters.walk import borders
 
 TARGET = 32_768
 TEXT = Language("text")
@@ -31,45 +32,61 @@ def split(
     """
     if target < 1:
         raise ValueError(f"The target is {target}; it has to be 1 byte or more.")
-    row = _row(language)
-    root = None if row is TEXT else parse(data, row).root_node
-    found: Iterator[Unit] = (
-        paragraphs(data, target) if root is None else units(data, root, row, target)
-    )
-    cuts = (unit.start for unit in found) if natural else packed(found, target)
-    starts = [0, *(cut for cut in cuts if cut)]
-    return Pieces(data, row.name, target, natural, tuple(_pieces(data, starts, root, row)))
+    row = known(language)
+    source = read(data) if target > 1 else Source(data)
+    tree = None if row is TEXT else parse(source.text, row)
+    return cut(data, source, tree, row, target, natural)
 
 
-def _row(language: str | None) -> Language:
+def cut(
+    data: bytes, source: Source, tree: Tree | None, language: Language, target: int, natural: bool
+) -> Pieces:
+    """Cut a file whose syntax is known, if it has one."""
+    text, most = source.text, target // source.width
+    places = paragraphs(text) if tree is None else borders(tree, text, language, most, natural)
+    spans = packed(lined(places, text, most, language), len(text), most, natural)
+    pieces = tuple(_pieces(data, source, spans, language))
+    return Pieces(data, language.name, target, natural, pieces)
+
+
+def known(language: str | None) -> Language:
+    """The row of a name or alias; raises UnknownLanguageError."""
     if language in (None, "text", "txt"):
         return TEXT
-    if row := BY_NAME.get((language or "").lower().removeprefix(".")):
+    if row := BY_NAME.get(language or ""):
         return row
-    known = ", ".join(sorted({row.name for row in BY_NAME.values()}))
-    raise UnknownLanguageError(f"No language is called {language}; known are text, {known}.")
+    names = ", ".join(sorted({row.name for row in BY_NAME.values()}))
+    raise UnknownLanguageError(f"No language is called {language}; known are text, {names}.")
 
 
 def _pieces(
-    data: bytes, starts: list[int], root: Node | None, language: Language
+    data: bytes, source: Source, spans: Iterator[Span], language: Language
 ) -> Iterator[Piece]:
     line = 1
-    for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(data)], strict=True), 1):
-        breaks = data.count(b"\n", start, end)
-        last = line + breaks - (data[end - 1 : end] == b"\n" or start == end)
-        kind, named, parent = _place(root, start, end, language)
-        digest = sha256(data[start:end]).hexdigest()
-        yield Piece(number, start, end, line, last, kind, named, parent, language.name, digest)
+    start = 0
+    for number, span in enumerate(spans, 1):
+        first, end = span.borders[0].at, span.end
+        breaks = source.text.count(b"\n", first, end)
+        last = line + breaks - (first == end or source.text[end - 1 : end] == b"\n")
+        stop = min(end * source.width, len(data))
+        kind, name, parent, names = _named(span, language)
+        digest = sha256(data[start:stop]).hexdigest()
+        yield Piece(
+            number, start, stop, line, last, kind, name, parent, language.name, digest, names
+        )
         line += breaks
+        start = stop
 
 
-def _place(root: Node | None, start: int, end: int, language: Language) -> tuple[str, str, str]:
-    """Kind, name and parent of the declaration a piece starts with or goes on with."""
-    # TODO(core): along the path to `start`, then the first declaration that begins in the piece
-    if root is not None:
-        for child in root.named_children:
-            if child.end_byte <= start or child.start_byte >= end:
-                continue
-            if found := declared(child, language):
-                return found.declared.kind, found.declared.name, ""
-    return "lines", "", ""
+def _named(span: Span, language: Language) -> tuple[str, str, str, tuple[str, ...]]:
+    """Kind, name and parent of what a piece starts with, and all that begins in it."""
+    start = span.borders[0]
+    inside = list(begun(span.borders, language))
+    names = tuple(place.name for place in inside if place.name)
+    if start.node is None and start.place:
+        kind, name, parent, _ = start.place
+    elif inside:
+        kind, name, parent, _ = inside[0]
+    else:
+        kind, name, parent = "paragraph" if start.alone and language is TEXT else "lines", "", ""
+    return kind, name, parent, names

@@ -1,0 +1,48 @@
+"""A border: a place where a file may be cut, and how well a cut there would read."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from splitters.syntax import Node
+
+TEXT = 1_000_000
+"""The level of the lines of a string or comment that is over the target; syntax is below it."""
+
+
+class Rank(IntEnum):
+    """What a cut costs; a worse one is made only where a piece holds no better border."""
+
+    CLEAN = 0
+    """Between declarations, members, statements, items, or the lines of what is all text."""
+    TORN = 1
+    """At a line, between what belongs together: a signature and its body, a closing bracket."""
+    BROKEN = 2
+    """At a line, within what would fit, because it starts within a line."""
+    WITHIN = 3
+    """Within a line."""
+
+
+class Place(NamedTuple):
+    """A declaration that was opened: what a piece that starts inside it goes on with."""
+
+    kind: str
+    name: str
+    """Qualified."""
+    parent: str
+    scope: str
+    """What the names inside are qualified by."""
+
+
+class Border(NamedTuple):
+    """A place where a file may be cut. (A tuple: a file has many, and these are made faster.)"""
+
+    at: int
+    rank: Rank
+    level: int
+    """Of two borders of one rank the lower is better: 0 is between top-level declarations."""
+    node: Node | None = None
+    """What begins here."""
+    place: Place | None = None
+    """What it is in."""
+    alone: bool = False
+    """What begins here is a piece of its own, if pieces are to be natural."""
