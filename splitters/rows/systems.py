@@ -2,7 +2,7 @@
 
 import re
 
-from splitters.declared import first, follow, text, within
+from splitters.declared import first, follow, short, text, within
 from splitters.language import Declared, Language
 from splitters.syntax import Node
 
@@ -44,11 +44,19 @@ def spelled(name: Node) -> str:
 
 
 def function(node: Node, kind: str) -> Declared | None:
-    """A function, by its declarator: `int *ns::Class::method(int)`."""
+    """A function, by its declarator: `int *ns::Class::method(int)`.
+
+    Where a macro stands in for one it is named whole: `TEST(Shelf, holds)`. A class behind a macro,
+    `class API Shelf {`, looks like a function without parameters.
+    """
     name = inmost(node)
     if name is None:
         return None
-    plain = spelled(name)
+    plain, of = spelled(name), follow(node, "type")
+    if of is None and plain.isupper():
+        return Declared(kind, short(text(follow(node, "declarator"))))
+    if of is not None and of.type in AGGREGATES and name == follow(node, "declarator"):
+        return Declared(of.type.removesuffix("_specifier"), plain)
     return Declared("method" if "::" in plain else kind, plain)
 
 

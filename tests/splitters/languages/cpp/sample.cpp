@@ -79,3 +79,12 @@ bool operator<(const pantry::store::Jar& a, const pantry::store::Jar& b) {
 }
 
 extern "C" int pantry_version(void) { return hidden(); }
+
+TEST(Shelf, HoldsWhatFits) {
+  EXPECT_EQ(pantry_version(), 1);
+}
+
+class PANTRY_API Door : public Lock {
+ public:
+  void close();
+};
