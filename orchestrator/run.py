@@ -11,7 +11,7 @@ from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
 from orchestrator.changes import Changes
 from orchestrator.delivery import publish, require_room
-from orchestrator.errors import OrchestratorError
+from orchestrator.errors import GitError, OrchestratorError
 from orchestrator.events import (
     AnyEvent,
     Crashed,
@@ -21,6 +21,7 @@ from orchestrator.events import (
     Warned,
 )
 from orchestrator.journal import Journal
+from orchestrator.map import MapError, of_base
 from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.model import Model
 from orchestrator.models.retry import Patience
@@ -101,6 +102,7 @@ def run(
             with attempt.gathering():
                 attempt.image = prepare_image(attempt, engine, task, given, ways)
                 _prove_base(attempt, engine, task, base, near)
+                task = _with_map(attempt, task, repository, base, pack)
                 with _open(attempt, engine, task, near) as box:
                     recovery = Recovery(changes)
                     with _kept(attempt, traffic):
@@ -128,6 +130,16 @@ def _aside(look: Callable[[], int]) -> Future[int]:
     found = thread.submit(look)
     thread.shutdown(wait=False)
     return found
+
+
+def _with_map(attempt: Attempt, task: Task, repository: Repository, base: Base, pack: Path) -> Task:
+    if not task.map_tokens or task.worker != "agent":
+        return task
+    try:
+        return replace(task, map=of_base(repository, base, task.map_tokens, pack))
+    except (MapError, GitError) as problem:
+        attempt.tell(Warned(text=f"The agent has no map of the repository: {problem}."))
+        return task
 
 
 def _started(

@@ -27,6 +27,7 @@ _AFTER_WORK = 3600.0
 """Seconds a container outlives the work in it, so that the record can still be taken from it."""
 
 _MOST_GENERATIONS = 100_000
+LARGEST_MAP = 32_768
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -102,6 +103,17 @@ class NetworkSettings(Struct, frozen=True):
             Index(name, index.url)
 
 
+class AgentSettings(Struct, frozen=True):
+    """The `[agent]` table: what our own agent is given."""
+
+    map_tokens: int = 0
+    """Size of the map of the repository in its prompt; 0: none."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.map_tokens <= LARGEST_MAP:
+            raise ValueError(f"map_tokens must be between 0 and {LARGEST_MAP}")
+
+
 class Settings(Struct, frozen=True):
     """What a repository says about runs on it."""
 
@@ -114,6 +126,7 @@ class Settings(Struct, frozen=True):
     history: int | Literal["all"] = 50
     """Generations of commits that the sandbox sees, the base counted."""
     model: str = ""
+    agent: AgentSettings = field(default_factory=AgentSettings)
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
@@ -148,6 +161,7 @@ class Flags:
     """US dollars."""
     seconds: float | None = None
     input_tokens: int | None = None
+    map_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +229,7 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             history=None if settings.history == "all" else settings.history,
             checks=checks,
             only=only,
+            map_tokens=settings.agent.map_tokens if flags.map_tokens is None else flags.map_tokens,
             limits=limits,
             box=_box(settings.sandbox, limits),
             services=_services(settings.services),

@@ -68,6 +68,10 @@ class Task:
     """Files and folders, from the root of the repository, that alone may change; none: all."""
     notes: tuple[str, ...] = ()
     """Standing remarks for the model, besides the usual ones."""
+    map_tokens: int = 0
+    """How large a map of the repository the agent is given; 0: none."""
+    map: str = ""
+    """That map, once the run has drawn it: lines that are data."""
     replay: str = ""
     """A folder of recorded model traffic that answers in the model's place."""
     limits: Limits = field(default_factory=Limits)

@@ -132,7 +132,7 @@ class Agent:
             [tool.schema for tool in self.tools],
             task.limits.output_tokens,
             self.patience,
-            [Prompt(task.prompt)],
+            [Prompt(prompts.request(task))],
         )
 
     def _warnings(self, limits: Limits) -> Iterator[Warned]:

@@ -184,7 +184,7 @@ def _packs(records: Records, order: Order) -> Iterator[str]:
 def _unlink(pack: Path) -> None:
     """The pack goes first: where it is, its index has to be; then what was found in its base."""
     pack.unlink()
-    for found in pack.parent.glob(f"{pack.stem}-*.inputs"):
+    for found in pack.parent.glob(f"{pack.stem}-*"):
         found.unlink(missing_ok=True)
     pack.with_suffix(".idx").unlink(missing_ok=True)
 

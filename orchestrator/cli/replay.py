@@ -88,4 +88,5 @@ def _flags(record: Record) -> Flags:
         cost=task.limits.cost,
         seconds=task.limits.seconds,
         input_tokens=task.limits.input_tokens,
+        map_tokens=task.map_tokens,
     )

@@ -77,6 +77,12 @@ class WithCommand(click.Command):
 @click.option("--max-seconds", "seconds", type=float, metavar="N", help="Stop after N seconds.")
 @click.option("--max-input-tokens", "input_tokens", type=int, metavar="N", help="Stop after N.")
 @click.option(
+    "--map-tokens",
+    type=click.IntRange(0, settings.LARGEST_MAP),
+    metavar="N",
+    help="Give the agent a map of the repository, of N tokens.",
+)
+@click.option(
     "--replay",
     "named",
     metavar="RUN|FOLDER",

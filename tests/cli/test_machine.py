@@ -64,7 +64,7 @@ def test_only_old_runs_and_packs_go(repository, orchestrator, home, no_engine):
         with begin(home, repository) as held:
             runs.append(held.update(state="finished", created=created).id)
     (home / "packs").mkdir()
-    for name in ("old.pack", "old.idx", "old-1.inputs", "new.pack", "new-1.inputs"):
+    for name in ("old.pack", "old.idx", "old-1.inputs", "old-9-1.map", "new.pack", "new-1.inputs"):
         (home / "packs" / name).touch()
     for name in ("old.pack", "old.idx"):
         os.utime(home / "packs" / name, (0, 0))

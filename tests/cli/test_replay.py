@@ -186,3 +186,24 @@ def test_a_replay_that_ends_in_other_files_says_so(recorded, orchestrator, home)
         f"note: the replay ended in other files than run {recorded.short}: {recorded.tree[:10]},"
         " not 1111111111; compare `orchestrator diff` of both"
     )
+
+
+def test_a_map_of_the_repository_is_part_of_what_is_recorded_and_replayed(
+    repository, home, orchestrator, monkeypatch
+):
+    steps = (
+        Step(calls=(Call("edit_file", EDIT),)),
+        Step(calls=(Call("finish", {"message": "Mended."}),)),
+    )
+    with play(*steps) as api, monkeypatch.context() as patch:
+        patch.setenv("ANTHROPIC_API_KEY", KEY)
+        patch.setenv("ANTHROPIC_BASE_URL", api.url)
+        first = orchestrator("run", ".", "mend it", "--map-tokens", "99", "--json").json
+    cassette = Records(home).folder(first["id"]).cassette
+    said = b"".join(path.read_bytes() for path in cassette.rglob("*") if path.is_file())
+    assert b"| sums.py\\n|      1  function add" in said
+    for kept in (home / "packs").glob("*.map"):
+        kept.unlink()
+    again = orchestrator("run", "--replay", first["id"], "--json").json
+    assert (again["outcome"], again["tree"]) == ("done", first["tree"])
+    assert again["task"]["map_tokens"] == 99

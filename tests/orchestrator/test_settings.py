@@ -380,6 +380,18 @@ def test_any_other_history_is_refused(said):
         settings.read(said.encode())
 
 
+def test_a_map_is_asked_for_by_file_or_flag():
+    file = settings.read(b"[agent]\nmap_tokens = 500\n")
+    asked = [settings.task("/r", "mend", file, Flags(map_tokens=n)) for n in (None, 0, 9)]
+    assert [planned.task.map_tokens for planned in asked] == [500, 0, 9]
+
+
+@pytest.mark.parametrize("said", ["-1", "32769", '"many"'])
+def test_a_map_of_any_other_size_is_refused(said):
+    with pytest.raises(SettingsError, match="map_tokens"):
+        settings.read(f"[agent]\nmap_tokens = {said}\n".encode())
+
+
 def test_set_up_inputs_are_globs():
     read = settings.read(b'setup_inputs = ["*.list"]')
     assert settings.task(".", "x", read).task.setup_inputs == ("*.list",)
