@@ -96,6 +96,23 @@ class Output(Event, frozen=True):
     stage: Stage = "work"
 
 
+class Session(Event, frozen=True):
+    """A delegate's program began, or went on with, a session of its own."""
+
+    id: str
+    program: str
+    """Its name and version."""
+    model: str = ""
+    """As it says, where it says one."""
+
+
+class Raw(Event, frozen=True):
+    """A line of a delegate's program that is of no known type."""
+
+    type: str
+    text: str
+
+
 class ToolStarted(Event, frozen=True):
     step: int
     call: str
@@ -253,6 +270,8 @@ AnyEvent: TypeAlias = (
     | Turn
     | Text
     | Output
+    | Session
+    | Raw
     | ToolStarted
     | ToolFinished
     | FilesTouched

@@ -16,6 +16,8 @@ Stop: TypeAlias = Literal[
     "rate_limited",
     "auth",
     "cancelled",
+    "stalled",  # nothing was heard of it any more
+    "tools_broken",  # nothing that it ran in the sandbox worked
     "failed",
 ]
 
@@ -181,6 +183,8 @@ _STOPS: dict[Stop | None, Outcome] = {
     "time": Outcome.TIME,
     "rate_limited": Outcome.RATE_LIMITED,
     "auth": Outcome.AUTH,
+    "stalled": Outcome.STALLED,
+    "tools_broken": Outcome.TOOL_SANDBOX_BROKEN,
     "refused": Outcome.WORKER_ERROR,
     "failed": Outcome.WORKER_ERROR,
     None: Outcome.WORKER_ERROR,

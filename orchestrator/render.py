@@ -19,10 +19,12 @@ from orchestrator.events import (
     Merged,
     Output,
     Prepared,
+    Raw,
     Recovered,
     Restarting,
     RunFinished,
     RunStarted,
+    Session,
     SetupFailed,
     StageStarted,
     Text,
@@ -56,9 +58,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [_beginning(event)]
         case Prepared():
             return _prepared(event, ink)
-        case SetupFailed(tail=tail, file=file):
-            last = [] if streamed else [f"     {line}" for line in _last(tail)]
-            return [*map(ink.dim, last), ink.red(f"set-up failed; all it printed: {clean(file)}")]
+        case SetupFailed():
+            return _setup_failed(event, ink, streamed)
         case Turn(text=text) if text.strip():
             return [f"  {line}" for line in _some(text)]
         case ToolStarted(step=step, tool=tool, arguments=arguments):
@@ -90,18 +91,19 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [ink.yellow(f"     {line}") for line in _whole(text, WIDTH - 5)]
         case WorkerFinished(reason=reason, message=message):
             return [f"worker stopped: {reason}", *_whole(message, WIDTH)]
-        case Judged(verdict=verdict, findings=findings):
-            found = [f"     {finding(each, ink)}" for each in findings]
-            return [f"verdict {verdict_word(verdict, ink)}", *found]
-        case Delivered(branch=branch, commit=commit):
-            return [f"branch {branch} at {commit[:10]}"]
+        case Judged():
+            return _judged(event, ink)
+        case Delivered():
+            return [f"branch {event.branch} at {event.commit[:10]}"]
         case Approved(by=by, tree=tree):
             return [f"tree {tree[:10]} approved by {clean(by)}"]
         case Merged(branch=branch, commit=commit):
             return [f"merged into {clean(branch)} as {commit[:10]}"]
         case RunFinished(outcome=outcome, seconds=seconds):
             return [ink.bold(f"{outcome} after {seconds:.0f} s")]
-        case Text() | FilesTouched() | Turn() | ToolFinished():
+        case Session():
+            return [_session(event)]
+        case Text() | FilesTouched() | Turn() | ToolFinished() | Raw():
             return []
 
 
@@ -180,6 +182,20 @@ def _changed(event: Changed, ink: Ink) -> list[str]:
     size = f"{count(event.files, 'file')} {ink.green(f'+{event.added}')}"
     shown = [f"     {event.commit[:10]} {size} {ink.red(f'-{event.removed}')}"]
     return shown + [f"     {finding(each, ink)}" for each in event.findings]
+
+
+def _setup_failed(event: SetupFailed, ink: Ink, streamed: bool) -> list[str]:
+    last = [] if streamed else [f"     {line}" for line in _last(event.tail)]
+    return [*map(ink.dim, last), ink.red(f"set-up failed; all it printed: {clean(event.file)}")]
+
+
+def _session(event: Session) -> str:
+    return clean(f"{event.program} with {event.model}" if event.model else event.program)
+
+
+def _judged(event: Judged, ink: Ink) -> list[str]:
+    found = [f"     {finding(each, ink)}" for each in event.findings]
+    return [f"verdict {verdict_word(event.verdict, ink)}", *found]
 
 
 def _checked(event: CheckFinished, ink: Ink, streamed: bool) -> list[str]:

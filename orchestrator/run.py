@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +23,6 @@ from orchestrator.events import (
 from orchestrator.journal import Journal
 from orchestrator.map import MapError, of_base
 from orchestrator.models.access import DIRECT, Traffic
-from orchestrator.models.model import Model
-from orchestrator.models.retry import Patience
 from orchestrator.outcome import Verdict, worst
 from orchestrator.preparation import prepare_image, source
 from orchestrator.quarantine import Note, Quarantine
@@ -34,19 +32,20 @@ from orchestrator.recovery import Recovery
 from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
-from orchestrator.ways import News, open_ways
+from orchestrator.ways import News, open_ways, with_doors
 from orchestrator.worker import Worker
-from orchestrator.workers import hire
+from orchestrator.workers import Brain, Hired, hire
 from sandbox import Engine, connect, open_box, scratch
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
 from sandbox.gateway.cassette import size
+from sandbox.kit import Kit
 from sandbox.neighbour import Neighbour
 from sandbox.services import Services
 from sandbox.sweep import sweep
 
 NO_CREDENTIALS: Mapping[str, str] = {}
-Employ = Callable[[Task, Model | None, Path, Patience], Worker]
+Employ = Callable[[Task, Brain, Path, Traffic], Hired]
 """As `hire`, for who brings a worker that the table does not know."""
 CANNOT_START = (126, 127)
 """What a shell ends with when there is no such program, or none that can be run."""
@@ -61,7 +60,7 @@ def run(
     task: Task,
     repository: Repository,
     records: Records,
-    model: Model | None,
+    brain: Brain,
     watch: Watch,
     traffic: Traffic = DIRECT,
     credentials: Mapping[str, str] = NO_CREDENTIALS,
@@ -69,8 +68,9 @@ def run(
 ) -> Record:
     """Carry out a task and return its finished record; `watch` is told every event.
 
-    `traffic` is what the model was connected through, when that records or replays; `credentials`
-    are those of the private package indexes, by name. `employ` gives the task its worker.
+    `brain` is what the worker thinks with, if it does. `traffic` is what it is connected through,
+    when that records or replays; `credentials` are those of the private package indexes, by name.
+    `employ` gives the task its worker.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
@@ -98,16 +98,19 @@ def run(
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
         changes = Changes.of(quarantine, policy, base, task.only)
         with open_ways(attempt, task, credentials) as ways:
-            near: Sequence[Neighbour] = (*ways.work.neighbours, Services(task.services))
+            services = Services(task.services)
+            near: Sequence[Neighbour] = (*ways.work.neighbours, services)
             with attempt.gathering():
                 attempt.image = prepare_image(attempt, engine, task, given, ways)
                 _prove_base(attempt, engine, task, base, near)
                 task = _with_map(attempt, task, repository, base, pack)
-                with _open(attempt, engine, task, near) as box:
+                with _kept(attempt, traffic), ExitStack() as stack:
+                    hired = employ(task, brain, _artifacts(attempt), traffic)
+                    way = stack.enter_context(with_doors(attempt, ways, hired.doors))
+                    beside: Sequence[Neighbour] = (*way.neighbours, services)
+                    box = stack.enter_context(_open(attempt, engine, task, beside, hired.kits))
                     recovery = Recovery(changes)
-                    with _kept(attempt, traffic):
-                        worker = employ(task, model, _artifacts(attempt), traffic.patience)
-                        _work(attempt, task, worker, box, recovery, ways.news)
+                    _work(attempt, task, hired.worker, box, recovery, News(way))
                     _close_the_record(attempt, box, recovery)
             _judge(attempt, changes)
             with attempt.gathering():
@@ -156,10 +159,14 @@ def _started(
 
 
 def _open(
-    attempt: Attempt, engine: Engine, task: Task, near: Sequence[Neighbour]
+    attempt: Attempt,
+    engine: Engine,
+    task: Task,
+    near: Sequence[Neighbour],
+    kits: Sequence[Kit],
 ) -> AbstractContextManager[Box]:
     return open_box(
-        engine, attempt.image, task.box, run=attempt.id, purpose="work", neighbours=near
+        engine, attempt.image, task.box, run=attempt.id, purpose="work", neighbours=near, kits=kits
     )
 
 

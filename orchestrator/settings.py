@@ -279,12 +279,16 @@ def _check(limits: Limits, model: str, commands: tuple[str, ...]) -> None:
         raise ValueError("a set-up or check command is empty, leave it out")
 
 
+_CALLED = {"agent": "The agent", "claude": "Claude Code", "codex": "Codex"}
+
+
 def _check_worker(worker: WorkerKind, command: tuple[str, ...]) -> None:
     if worker == "command" and not command:
         raise UsageError("The command worker needs a command: put it after `--`.")
-    if worker == "agent" and command:
+    if worker != "command" and command:
         raise UsageError(
-            "The agent takes no command: say `--worker command`, or drop what is after `--`."
+            f"{_CALLED[worker]} takes no command: say `--worker command`,"
+            " or drop what is after `--`."
         )
 
 

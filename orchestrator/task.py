@@ -9,7 +9,7 @@ from sandbox.limits import Limits as BoxLimits
 MAX_TURNS = 50
 """No run takes more model turns than this, whatever was asked."""
 
-WorkerKind = Literal["agent", "command"]
+WorkerKind = Literal["agent", "command", "claude", "codex"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 """The ways out of a run's sandboxes: to the hosts that its task names, and nowhere else."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from orchestrator.attempt import Attempt
 from orchestrator.events import EgressRefused, Stage, Warned
 from orchestrator.task import Task
+from sandbox.gateway.door import Door
 from sandbox.gateway.index import Index
 from sandbox.gateway.network import Network, Way, open_way
 
@@ -43,8 +44,9 @@ class Ways:
     reach: str
     """All that set-up may reach, in words: another text makes another image."""
     work: Way
-    news: News
-    """Of what is refused at work."""
+    """For proof as well."""
+    network: Network
+    """What `work` leads to."""
 
 
 @contextmanager
@@ -60,9 +62,22 @@ def open_ways(attempt: Attempt, task: Task, credentials: Mapping[str, str]) -> I
     work = Network(asked.allow, indexes, asked.private_hosts)
     with open_way(setup) as first, open_way(work) as second:
         try:
-            yield Ways(first, setup.identity, second, News(second))
+            yield Ways(first, setup.identity, second, work)
         finally:
             tell_refused(attempt, second, "work")
+
+
+@contextmanager
+def with_doors(attempt: Attempt, ways: Ways, doors: Sequence[Door]) -> Iterator[Way]:
+    """The way to work with further doors, which a proof does not have."""
+    if not doors:
+        yield ways.work
+        return
+    with open_way(ways.network, *doors) as way:
+        try:
+            yield way
+        finally:
+            tell_refused(attempt, way, "work")
 
 
 def tell_refused(attempt: Attempt, way: Way, stage: Stage) -> None:

@@ -15,6 +15,7 @@ from sandbox.exec import ExecChannel
 from sandbox.files import Files, Guard, anything
 from sandbox.framed import FramedChannel
 from sandbox.hardening import work_flags
+from sandbox.kit import Kit
 from sandbox.limits import Limits
 from sandbox.lines import lines
 from sandbox.memory import Kills
@@ -194,18 +195,20 @@ def open_box(
     run: str,
     purpose: Literal["work", "proof"],
     neighbours: Sequence[Neighbour] = (),
+    kits: Sequence[Kit] = (),
 ) -> Iterator[Box]:
     """Open a sandbox on a prepared image and remove it at the end, whatever happens.
 
-    `neighbours` join it before its first command. Raises ImageError when the image is missing or
-    cannot be started, SandboxError when a neighbour does not come up.
+    `neighbours` join it before its first command; `kits` are programs it finds beside its own.
+    Raises ImageError when an image is missing or cannot be started, SandboxError when a neighbour
+    does not come up.
     """
     until = time.monotonic() + limits.seconds
 
     def begin() -> Opened:
         left = replace(limits, seconds=max(1.0, until - time.monotonic()))
         labels = container.labels(engine, left, run, purpose)
-        return life.enter_context(_opened(engine, image, left, labels, neighbours))
+        return life.enter_context(_opened(engine, image, left, labels, neighbours, kits))
 
     with contextlib.ExitStack() as life:
         yield Box(engine, limits, life, begin)
@@ -218,16 +221,18 @@ def _opened(
     limits: Limits,
     labels: Mapping[str, str],
     neighbours: Sequence[Neighbour],
+    kits: Sequence[Kit],
 ) -> Iterator[Opened]:
     volume, quota = toolbox.volume(engine), disk.has_quota(engine)
-    flags = work_flags(image, limits, toolbox=volume, labels=labels, quota=quota)
-    with container.running(engine, flags) as identity, contextlib.ExitStack() as beside:
-        beside.enter_context(disk.watched(engine, identity, limits.disk))
+    beside = {kit.place: toolbox.filled(engine, {}, kit) for kit in kits}
+    flags = work_flags(image, limits, toolbox=volume, labels=labels, quota=quota, kits=beside)
+    with container.running(engine, flags) as identity, contextlib.ExitStack() as near:
+        near.enter_context(disk.watched(engine, identity, limits.disk))
         if limits.workspace == "memory":
             workspace.fill(engine, identity, image, limits, volume, labels)
         environment: dict[str, str] = {}
         for neighbour in neighbours:
-            environment |= beside.enter_context(neighbour.join(engine, identity, labels))
+            environment |= near.enter_context(neighbour.join(engine, identity, labels))
         yield Opened(identity, environment)
 
 

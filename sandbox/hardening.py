@@ -11,6 +11,8 @@ BUSYBOX = f"{TOOLBOX}/bin/busybox"
 USER = "10001:10001"
 """Who all work runs as, and who owns /workspace and /home/agent."""
 
+NO_KITS: Mapping[str, str] = {}
+
 SERVICE_PIDS = 512
 SERVICE_CPUS = 2.0
 SERVICE_FILE = 1 << 30
@@ -38,12 +40,15 @@ def work_flags(
     toolbox: str,
     labels: Mapping[str, str],
     quota: bool = False,
+    kits: Mapping[str, str] = NO_KITS,
 ) -> dict[str, Any]:
     """The create request of a container for untrusted work: no network and no capability.
 
-    With `quota`, the engine's storage is asked to hold `limits.disk`.
+    With `quota`, the engine's storage is asked to hold `limits.disk`; `kits` are further volumes,
+    by the places where they are mounted read-only.
     """
     flags = _flags(image, limits, toolbox, labels, capabilities=())
+    flags["HostConfig"]["Mounts"] += [_kit(volume, place) for place, volume in kits.items()]
     if limits.workspace == "memory":
         flags["HostConfig"]["Tmpfs"]["/workspace"] = _workspace(limits.memory // 2)
     if quota:
@@ -110,7 +115,7 @@ def service_flags(
             "Tmpfs": {"/tmp": _tmpfs(companion.memory // 4)},
             # Its last lines explain a failure, so it has a log, of one small file.
             "LogConfig": {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "1"}},
-            "Mounts": [_toolbox(toolbox)],
+            "Mounts": [_kit(toolbox, TOOLBOX)],
         },
     }
 
@@ -156,7 +161,7 @@ def _flags(
             ],
             "Tmpfs": {"/tmp": _tmpfs(limits.tmp_size)},
             "LogConfig": {"Type": "none"},  # output would pile up on the host's disk
-            "Mounts": [_toolbox(toolbox)],
+            "Mounts": [_kit(toolbox, TOOLBOX)],
         },
     }
 
@@ -175,13 +180,13 @@ def _workspace(size: int) -> str:
     return f"rw,nosuid,nodev,exec,size={size},nr_inodes=500k,{owner}"
 
 
-def _toolbox(volume: str) -> dict[str, Any]:
-    # NoCopy: whatever the image has at this path must never become the toolbox.
+def _kit(volume: str, place: str) -> dict[str, Any]:
+    # NoCopy: whatever the image has at this path must never become the kit.
     options = {"NoCopy": True}
     return {
         "Type": "volume",
         "Source": volume,
-        "Target": TOOLBOX,
+        "Target": place,
         "ReadOnly": True,
         "VolumeOptions": options,
     }

@@ -23,10 +23,12 @@ from docker.types import Mount
 from containers import BUILD
 from sandbox.engine import Engine
 from sandbox.errors import ImageError
+from sandbox.kit import Kit
 from sandbox.owner import MAKER, Owner
 
 IMAGE = "orchestrator/toolbox:1"
 PLACE = "/opt/orchestrator"
+TOOLBOX = Kit(IMAGE, PLACE, f"sh {BUILD}")
 INSIDE = Path(__file__).with_name("inside")
 LABEL = "orchestrator.toolbox"
 
@@ -43,11 +45,14 @@ def _programs() -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in INSIDE.glob("*.py")}
 
 
-def filled(engine: Engine, programs: Mapping[str, bytes]) -> str:
-    """The volume with exactly these programs in `PLACE`/inside; others make another volume."""
-    image = image_id(engine)
+def filled(engine: Engine, programs: Mapping[str, bytes], kit: Kit = TOOLBOX) -> str:
+    """The volume with exactly these programs in the kit's `inside`; others make another volume.
+
+    Raises ImageError when the kit's image is missing.
+    """
+    image = image_id(engine, kit)
     name = f"orchestrator-toolbox-{_digest(image, programs)}"
-    return _complete(engine, name) or _fill(engine, name, image, programs)
+    return _complete(engine, name) or _fill(engine, name, image, programs, kit.place)
 
 
 def old(engine: Engine, before: float) -> tuple[str, ...]:
@@ -97,12 +102,13 @@ def discard(engine: Engine, name: str) -> None:
         engine.client.api.remove_volume(name)
 
 
-def image_id(engine: Engine) -> str:
-    """The id of the toolbox image. Raises ImageError when it is missing."""
+def image_id(engine: Engine, kit: Kit = TOOLBOX) -> str:
+    """The id of a kit's image. Raises ImageError when it is missing."""
     try:
-        image = engine.client.images.get(IMAGE)
+        image = engine.client.images.get(kit.image)
     except ImageNotFound as error:
-        raise ImageError(f"The image {IMAGE} is missing: run `sh {BUILD}` to build it.") from error
+        missing = f"The image {kit.image} is missing: run `{kit.recipe}` to build it."
+        raise ImageError(missing) from error
     return str(image.id)
 
 
@@ -125,15 +131,16 @@ def _volume_of(container: Container) -> str:
     return str(container.attrs["Mounts"][0]["Name"])
 
 
-def _fill(engine: Engine, name: str, image: str, programs: Mapping[str, bytes]) -> str:
+def _fill(engine: Engine, name: str, image: str, programs: Mapping[str, bytes], place: str) -> str:
     own = f"{name}-{secrets.token_hex(4)}"
     labels = {LABEL: name, MAKER: Owner.of_this_process().text}
     engine.client.volumes.create(own, labels=labels)
     container = engine.client.containers.create(
-        image, name=own, labels=labels, network_mode="none", mounts=[Mount(PLACE, own)]
+        image, name=own, labels=labels, network_mode="none", mounts=[Mount(place, own)]
     )
     try:
-        container.put_archive(PLACE, _archive(programs))
+        if programs:
+            container.put_archive(place, _archive(programs))
         container.rename(name)
     except BaseException as error:
         _discard(engine, container, own)

@@ -45,7 +45,7 @@ LAYERS = (
         "seal",
         "threeway",
     },
-    {"worker", "workers", "agent", "command", "tools", "check", "pieces", "rejoin"},
+    {"worker", "workers", "agent", "delegates", "command", "tools", "check", "pieces", "rejoin"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"},
     {"cli", "render", "summary"},
 )

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from orchestrator.delegates.cli import Cli
 from orchestrator.errors import UsageError
 from orchestrator.models.access import DIRECT, Traffic, address_variable
 from orchestrator.models.model import Model
-from orchestrator.models.table import PROVIDERS, load
+from orchestrator.models.table import PROVIDERS, load, reach
+from sandbox.gateway.routes import Route
 
 DEFAULTS = {
     "ANTHROPIC_API_KEY": "anthropic:claude-sonnet-5-5",
@@ -20,6 +22,18 @@ def connect(name: str, environ: Mapping[str, str], traffic: Traffic = DIRECT) ->
     An address is that provider's `..._BASE_URL`, such as ANTHROPIC_BASE_URL or OLLAMA_BASE_URL.
     """
     return load(name, keys=keys(environ), base_urls=_base_urls(environ), traffic=traffic)
+
+
+def route(cli: Cli, model: str, environ: Mapping[str, str], traffic: Traffic) -> Route:
+    """How the gateway asks models for a delegate: for the one that was named, or its own choice.
+
+    Raises UsageError when its provider's key is not set, or the model is another provider's.
+    """
+    provider, _, name = model.partition(":")
+    if provider not in ("", cli.api):
+        raise UsageError(f"{cli.name} asks {cli.api}: name a model of it, as {cli.api}:NAME.")
+    access = reach(cli.api, keys=keys(environ), base_urls=_base_urls(environ), traffic=traffic)
+    return Route(cli.api, access.base_url, access.key, (*((name,) if name else ()), *cli.models))
 
 
 def default(environ: Mapping[str, str]) -> str:

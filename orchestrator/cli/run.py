@@ -12,6 +12,7 @@ from orchestrator import settings
 from orchestrator.cli import access, choice, place, replay, request, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.watch import stoppable, watcher
+from orchestrator.delegates.table import CLIS
 from orchestrator.journal import read
 from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.traffic import Recording
@@ -21,6 +22,7 @@ from orchestrator.repository import Repository
 from orchestrator.run import run
 from orchestrator.settings import Flags, Planned
 from orchestrator.summary import summary
+from orchestrator.workers import Brain
 
 COMMAND = "orchestrator.command"
 """Where `click.Context.meta` keeps the words after `--`."""
@@ -69,7 +71,7 @@ class WithCommand(click.Command):
 @click.option("--model", metavar="PROVIDER:NAME", help="Such as anthropic:NAME or scripted:FILE.")
 @click.option(
     "--worker",
-    type=click.Choice(["agent", "command"]),
+    type=click.Choice(["agent", "command", *CLIS]),
     help="Who works: a model with tools, or the COMMAND after `--`.",
 )
 @click.option("--max-cost", "cost", type=float, metavar="DOLLARS", help="Stop above this cost.")
@@ -181,17 +183,21 @@ def _tell_dirty(paths: tuple[str, ...]) -> None:
 
 def carry_out(planned: Planned, repository: Repository, quiet: bool, traffic: Traffic) -> Record:
     """Run the task, with the model it names or one whose key is set."""
-    task, model = planned.task, None
+    task = planned.task
+    brain: Brain = None
     if task.worker == "agent":
         name = task.model or choice.default(os.environ)
-        model = choice.connect(name, os.environ, traffic)
+        brain = choice.connect(name, os.environ, traffic)
         task = replace(task, model=name, replay=traffic.source)
+    elif task.worker in CLIS:
+        brain = choice.route(CLIS[task.worker], task.model, os.environ, traffic)
+        task = replace(task, replay=traffic.source)
     with stoppable():
         return run(
             task,
             repository,
             place.records(),
-            model,
+            brain,
             watcher(quiet),
             traffic,
             access.credentials(task.network.indexes, os.environ),

@@ -11,6 +11,8 @@ from orchestrator.models.retry import Patience
 if TYPE_CHECKING:
     import httpx2
 
+    from sandbox.gateway.upstream import Upstream
+
 CONNECT_SECONDS = 10.0
 """How long a server may take to accept a connection."""
 
@@ -27,6 +29,10 @@ class Traffic(Protocol):
         self, access: "Access", make: "Callable[..., httpx2.Client]"
     ) -> "httpx2.Client | None":
         """What an SDK is given as its HTTP client, which `make` makes; None: its own."""
+        ...
+
+    def upstream(self, upstream: "Upstream", token: str) -> "Upstream":
+        """What a gateway asks in place of `upstream`; the sandbox holds `token`."""
         ...
 
     def begin(self, folder: Path, model: str) -> None:
@@ -46,6 +52,10 @@ class Direct:
 
     def client(self, access: "Access", make: "Callable[..., httpx2.Client]") -> None:
         """The SDK's own."""
+
+    def upstream(self, upstream: "Upstream", token: str) -> "Upstream":
+        """The same."""
+        return upstream
 
     def begin(self, folder: Path, model: str) -> None:
         """Nothing is kept."""

@@ -78,16 +78,33 @@ def load(
     kind, _, name = spec.partition(":")
     if kind == SCRIPTED and name:
         return scripted.ScriptedModel(scripted.read(Path(name)), f"{SCRIPTED}:{Path(name).stem}")
-    provider = next((row for row in PROVIDERS if row.name == kind), None)
-    if provider is None or not name:
+    if not name or kind not in (row.name for row in PROVIDERS):
         known = ", ".join([*(row.name for row in PROVIDERS), SCRIPTED])
         raise UsageError(f"{spec!r} is no model; write provider:name with one of {known}")
+    access = reach(kind, name, keys=keys, base_urls=base_urls, traffic=traffic)
+    return _row(kind).connect(access)
+
+
+def reach(
+    kind: str,
+    name: str = "",
+    *,
+    keys: Mapping[str, str],
+    base_urls: Mapping[str, str] = MappingProxyType({}),
+    traffic: Traffic = DIRECT,
+) -> Access:
+    """How a known provider is reached, as for `load`; without a name, for any of its models."""
+    provider = _row(kind)
     if traffic.source:
         access = Access(kind, name, _NOWHERE, _NO_KEY, provider.variables[0])
     else:
         variable, key = _key(provider, keys)
         access = Access(kind, name, _base_url(provider, base_urls), key, variable)
-    return provider.connect(replace(access, traffic=traffic))
+    return replace(access, traffic=traffic)
+
+
+def _row(kind: str) -> Provider:
+    return next(row for row in PROVIDERS if row.name == kind)
 
 
 def _key(provider: Provider, keys: Mapping[str, str]) -> tuple[str, str]:

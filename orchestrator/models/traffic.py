@@ -10,6 +10,8 @@ from orchestrator.models.retry import Patience
 from sandbox.gateway.cassette import CassetteError, label, read
 from sandbox.gateway.player import Player
 from sandbox.gateway.recorder import LIMIT, Recorder
+from sandbox.gateway.tape import RecordedUpstream, ReplayedUpstream
+from sandbox.gateway.upstream import Upstream
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,6 +33,11 @@ class Recording:
 
         # A transport switches off the proxies of the environment: the client inside keeps them.
         return make(transport=RecordingTransport(make(), access, lambda: self.recorder))
+
+    def upstream(self, upstream: Upstream, token: str) -> Upstream:
+        if self.recorder is None:
+            raise ValueError("the recording has not begun")
+        return RecordedUpstream(upstream, self.recorder, token)
 
     def begin(self, folder: Path, model: str) -> None:
         self.recorder = Recorder(folder, model=model, limit=self._limit)
@@ -63,6 +70,9 @@ class Replay:
         from orchestrator.models.transport import ReplayingTransport  # noqa: PLC0415  # 0.1 s
 
         return make(transport=ReplayingTransport(self._player, access))
+
+    def upstream(self, upstream: Upstream, token: str) -> Upstream:
+        return ReplayedUpstream(self._player, token)
 
     def begin(self, folder: Path, model: str) -> None:
         """A replay is not recorded again."""

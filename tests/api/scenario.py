@@ -90,6 +90,8 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     steps: tuple[Step, ...]
     side_answers: bool = False
     """Answer requests that offer no tools with "ok", without playing a step: CLIs make some."""
+    rest: Step | None = None
+    """Played for every request after the last step, as often as one comes; None: a miss."""
 
 
 def read(path: Path) -> Scenario:

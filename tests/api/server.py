@@ -52,6 +52,8 @@ class PlayedApi:
             if self._scenario.side_answers and not asked.tools:
                 return 0, Step(text="ok")
             if self._played == len(self._scenario.steps):
+                if self._scenario.rest:
+                    return self._played + 1, self._scenario.rest
                 return self._miss(f"there is no step {self._played + 1}; asked: {asked.said[:200]}")
             step = self._scenario.steps[self._played]
             self._played += 1

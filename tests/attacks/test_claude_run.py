@@ -24,6 +24,7 @@ from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import run
 from orchestrator.settings import Flags, Settings
+from orchestrator.workers import Hired
 from sandbox import Engine
 from sandbox.gateway.budget import Budget, Ledger
 from sandbox.gateway.cassette import read
@@ -134,9 +135,9 @@ def ended(engine, tmp_path_factory):
 
     with play(TASK) as api:
 
-        def employ(task, model, artifacts, patience):
+        def employ(task, brain, artifacts, traffic):
             hired.append(Claude(engine, api.url, artifacts.parent))
-            return hired[0]
+            return Hired(hired[0])
 
         repository = Repository.open(str(user), home)
         told = []

@@ -28,6 +28,8 @@ STOPS: dict[Stop | None, Outcome] = {
     "refused": Outcome.WORKER_ERROR,
     "rate_limited": Outcome.RATE_LIMITED,
     "auth": Outcome.AUTH,
+    "stalled": Outcome.STALLED,
+    "tools_broken": Outcome.TOOL_SANDBOX_BROKEN,
     "failed": Outcome.WORKER_ERROR,
     None: Outcome.WORKER_ERROR,
 }

@@ -1,0 +1,161 @@
+"""Claude Code: `claude -p` with its stream of JSON events."""
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from containers import AGENTS
+from orchestrator.delegates.cli import Reader, Terminal
+from orchestrator.delegates.parsed import at, line, objects, text
+from orchestrator.events import (
+    AnyEvent,
+    FilesTouched,
+    Raw,
+    Session,
+    Text,
+    ToolFinished,
+    ToolStarted,
+    Warned,
+)
+from orchestrator.outcome import Stop
+from orchestrator.task import Task
+from sandbox.gateway.relay import PORT
+from sandbox.gateway.routes import Api
+from sandbox.kit import Kit
+
+VERSION = "2.1.197"
+READ_ONLY = {"Read", "Glob", "Grep", "LS", "TodoWrite", "WebFetch", "WebSearch", "BashOutput"}
+"""Tools after which the files cannot differ."""
+LIMITS: Mapping[str, Stop] = {"error_max_turns": "turns", "error_max_budget_usd": "cost"}
+
+
+class Claude:
+    """The `claude` program, with its own permissions switched off: the sandbox is the boundary."""
+
+    name = "claude"
+    kit = Kit(f"orchestrator/claude:{VERSION}", "/opt/agents/claude", f"sh {AGENTS} claude")
+    api: Api = "anthropic"
+    models: tuple[str, ...] = ("claude-*",)
+
+    def command(self, task: Task) -> Sequence[str]:
+        """As `Cli.command` says."""
+        model = task.model.partition(":")[2]
+        return (
+            *(f"{self.kit.place}/claude", "-p", "--output-format", "stream-json", "--verbose"),
+            *("--include-partial-messages", "--permission-mode", "bypassPermissions"),
+            *("--session-id", str(uuid.uuid4()), "--max-turns", str(task.limits.turns)),
+            *("--strict-mcp-config", "--mcp-config", '{"mcpServers":{}}', "--setting-sources", ""),
+            *(("--model", model) if model else ()),
+        )
+
+    def environment(self, token: str) -> Mapping[str, str]:
+        """As `Cli.environment` says."""
+        return {
+            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{PORT}",
+            "ANTHROPIC_API_KEY": token,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "3",
+            "API_TIMEOUT_MS": "120000",
+        }
+
+    def reader(self) -> Reader:
+        """As `Cli.reader` says."""
+        return ClaudeReader()
+
+
+class ClaudeReader:
+    """Reads stream-json; see `Reader`."""
+
+    def __init__(self) -> None:
+        self.terminal: Terminal | None = None
+        self.said = ""
+        self.steps = self.commands = self.failures = 0
+        self.broken = False
+        self._messages: set[str] = set()
+        self._asked: dict[str, str] = {}
+        """Tools by the ids of their calls."""
+
+    def answered(self) -> None:
+        """Claude Code tells its answers itself."""
+
+    def read(self, data: bytes) -> Iterator[AnyEvent]:
+        """As `Reader.read` says."""
+        event = line(data)
+        match text(event, "type"):
+            case "stream_event":
+                yield from self._partial(event)
+            case "assistant":
+                yield from self._assistant(event)
+            case "user":
+                yield from self._results(event)
+            case "system":
+                yield from self._system(event)
+            case "result":
+                self._result(event)
+            case kind:
+                yield Raw(type=kind, text=data.decode("utf-8", "replace"))
+
+    def _partial(self, event: object) -> Iterator[AnyEvent]:
+        if at(event, "parent_tool_use_id") is None and (
+            piece := text(event, "event", "delta", "text")
+        ):
+            yield Text(text=piece)
+
+    def _assistant(self, event: object) -> Iterator[AnyEvent]:
+        if error := text(event, "error"):
+            yield Warned(text=f"Claude Code: {error}")
+        elif at(event, "parent_tool_use_id") is None:
+            self._messages.add(text(event, "message", "id"))
+            self.steps = len(self._messages)
+        for block in objects(event, "message", "content"):
+            if text(block, "type") == "text":
+                self.said = text(block, "text")
+            elif text(block, "type") == "tool_use":
+                yield self._started(block)
+
+    def _started(self, block: dict[str, Any]) -> ToolStarted:
+        call, tool = text(block, "id"), text(block, "name")
+        self._asked[call] = tool
+        arguments = json.dumps(at(block, "input"))
+        return ToolStarted(step=self.steps, call=call, tool=tool, arguments=arguments)
+
+    def _results(self, event: object) -> Iterator[AnyEvent]:
+        for block in objects(event, "message", "content"):
+            if text(block, "type") != "tool_result":
+                continue
+            call, error = text(block, "tool_use_id"), at(block, "is_error") is True
+            tool = self._asked.pop(call, "")
+            self.commands += 1
+            self.failures += error
+            yield ToolFinished(
+                step=self.steps, call=call, tool=tool, result=_content(block), error=error
+            )
+            if tool not in READ_ONLY:
+                yield FilesTouched(step=self.steps, tool=tool, call=call)
+
+    def _system(self, event: object) -> Iterator[AnyEvent]:
+        if text(event, "subtype") == "init":
+            yield Session(
+                id=text(event, "session_id"),
+                model=text(event, "model"),
+                program=f"claude {text(event, 'claude_code_version')}",
+            )
+        elif text(event, "subtype") == "api_retry":
+            why = text(event, "error") or "no answer"
+            yield Warned(
+                text=f"Claude Code asks again ({at(event, 'attempt')} of"
+                f" {at(event, 'max_retries')}): {why}"
+            )
+
+    def _result(self, event: object) -> None:
+        kind, said = text(event, "subtype"), text(event, "result")
+        ok = kind == "success" and at(event, "is_error") is False
+        self.terminal = Terminal(ok, said or kind, LIMITS.get(kind, "complete" if ok else "failed"))
+
+
+def _content(block: dict[str, Any]) -> str:
+    """A tool's result: a text, or a list of blocks of which some are texts."""
+    whole = text(block, "content")
+    return whole or "\n".join(text(part, "text") for part in objects(block, "content"))

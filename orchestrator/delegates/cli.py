@@ -1,0 +1,71 @@
+"""A delegate's program: how it is started, and how what it prints is read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from orchestrator.events import AnyEvent
+from orchestrator.outcome import Stop
+from orchestrator.task import Task
+from sandbox.gateway.routes import Api
+from sandbox.kit import Kit
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """The program's own last event: a claim, one fact among others."""
+
+    ok: bool
+    text: str
+    """Its final answer, or the error it names."""
+    stop: Stop = "complete"
+    """What it says it stopped for, where it says more than ok or not."""
+
+
+class Reader(Protocol):
+    """Reads one session, line by line."""
+
+    terminal: Terminal | None
+    """Set by the terminal event."""
+    steps: int
+    """Answers of the model so far, as the program counts them; sub-agents and side questions are
+    not among them."""
+    said: str
+    """What the model said last."""
+    commands: int
+    """Commands and edits that ended."""
+    failures: int
+    """How many of them failed."""
+    broken: bool
+    """The program's own sandbox refused to start: nothing it ran was run."""
+
+    def read(self, line: bytes) -> Iterator[AnyEvent]:
+        """The events of one line of standard output; what is not known is `Raw`, never an error."""
+        ...
+
+    def answered(self) -> None:
+        """The gateway saw an answer of a model end."""
+        ...
+
+
+class Cli(Protocol):
+    """One program."""
+
+    name: str
+    kit: Kit
+    api: Api
+    """Which API it speaks."""
+    models: tuple[str, ...]
+    """What it may ask when no model was named."""
+
+    def command(self, task: Task) -> Sequence[str]:
+        """How it is started; the prompt comes by standard input."""
+        ...
+
+    def environment(self, token: str) -> Mapping[str, str]:
+        """What it sees besides; `token` is what it holds in place of a key."""
+        ...
+
+    def reader(self) -> Reader:
+        """For a new session."""
+        ...

@@ -1,0 +1,133 @@
+"""Codex: `codex exec --json`."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from containers import AGENTS
+from orchestrator.delegates.cli import Reader, Terminal
+from orchestrator.delegates.parsed import at, line, text
+from orchestrator.events import (
+    AnyEvent,
+    FilesTouched,
+    Raw,
+    Session,
+    ToolFinished,
+    ToolStarted,
+    Warned,
+)
+from orchestrator.task import Task
+from sandbox.gateway.relay import PORT
+from sandbox.gateway.routes import Api
+from sandbox.kit import Kit
+
+VERSION = "0.169.0"
+TOOLS = {"command_execution": "command", "file_change": "aggregated", "mcp_tool_call": "tool"}
+"""Item types that are calls of tools, and the member that says what they are about."""
+_SWITCHED_OFF = ("unbounded_connection_retries", "apps", "plugins", "remote_plugin", "tool_suggest")
+_PROVIDER = (
+    f'{{name="gateway", base_url="http://127.0.0.1:{PORT}/v1", wire_api="responses",'
+    ' env_key="RUN_TOKEN", request_max_retries=1, stream_max_retries=2,'
+    " stream_idle_timeout_ms=60000}"
+)
+
+
+class Codex:
+    """The `codex` program, without its own sandbox, which cannot start inside ours."""
+
+    name = "codex"
+    kit = Kit(f"orchestrator/codex:{VERSION}", "/opt/agents/codex", f"sh {AGENTS} codex")
+    api: Api = "openai"
+    models: tuple[str, ...] = ("gpt-*", "codex-*")
+
+    def command(self, task: Task) -> Sequence[str]:
+        """As `Cli.command` says."""
+        model = task.model.partition(":")[2]
+        switches = [word for name in _SWITCHED_OFF for word in ("--disable", name)]
+        return (
+            *(f"{self.kit.place}/bin/codex", "exec", "--json", "-C", "/workspace"),
+            *("--dangerously-bypass-approvals-and-sandbox", *switches),
+            *("-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false"),
+            *("-c", 'model_provider="gateway"', "-c", f"model_providers.gateway={_PROVIDER}"),
+            *(("-c", f"model={json.dumps(model)}") if model else ()),
+            "-",
+        )
+
+    def environment(self, token: str) -> Mapping[str, str]:
+        """As `Cli.environment` says."""
+        return {"RUN_TOKEN": token}
+
+    def reader(self) -> Reader:
+        """As `Cli.reader` says."""
+        return CodexReader()
+
+
+class CodexReader:
+    """Reads the events of `codex exec --json`; see `Reader`."""
+
+    def __init__(self) -> None:
+        self.terminal: Terminal | None = None
+        self.said = ""
+        self.steps = 0
+        self.commands = self.failures = 0
+        self.broken = False
+
+    def answered(self) -> None:
+        """Codex tells nothing of its answers."""
+        self.steps += 1
+
+    def read(self, data: bytes) -> Iterator[AnyEvent]:
+        """As `Reader.read` says."""
+        event = line(data)
+        match text(event, "type"):
+            case "thread.started":
+                yield Session(id=text(event, "thread_id"), program=f"codex {VERSION}")
+            case "item.started":
+                yield from self._started(at(event, "item"))
+            case "item.completed":
+                yield from self._completed(at(event, "item"))
+            case "error":
+                yield Warned(text=f"Codex: {text(event, 'message')}")
+            case "turn.completed":
+                self.terminal = Terminal(True, self.said)
+            case "turn.failed":
+                self.terminal = Terminal(False, text(event, "error", "message"), "failed")
+            case "turn.started" | "item.updated":
+                pass
+            case kind:
+                yield Raw(type=kind, text=data.decode("utf-8", "replace"))
+
+    def _started(self, item: object) -> Iterator[AnyEvent]:
+        kind = text(item, "type")
+        if kind in TOOLS:
+            arguments = json.dumps(
+                {
+                    name: at(item, name)
+                    for name in ("command", "arguments")
+                    if at(item, name) is not None
+                }
+            )
+            yield ToolStarted(
+                step=self.steps, call=text(item, "id"), tool=_tool(item), arguments=arguments
+            )
+
+    def _completed(self, item: object) -> Iterator[AnyEvent]:
+        kind = text(item, "type")
+        if kind == "agent_message":
+            self.said = text(item, "text")
+        elif kind == "error":
+            yield Warned(text=f"Codex: {text(item, 'message')}")
+        elif kind in TOOLS:
+            yield from self._finished(item)
+
+    def _finished(self, item: object) -> Iterator[AnyEvent]:
+        call, tool, result = text(item, "id"), _tool(item), text(item, "aggregated_output")
+        error = text(item, "status") == "failed"
+        self.commands += 1
+        self.failures += error
+        self.broken = self.broken or "bwrap:" in result
+        yield ToolFinished(step=self.steps, call=call, tool=tool, result=result, error=error)
+        yield FilesTouched(step=self.steps, tool=tool, call=call)
+
+
+def _tool(item: object) -> str:
+    return text(item, "tool") or text(item, "type")

@@ -1,0 +1,36 @@
+"""JSON of another program's making, looked into without a look at every level's type."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from orchestrator import foreign
+
+
+def line(data: bytes) -> dict[str, Any] | None:
+    """The object of one line; None for anything else."""
+    try:
+        value = foreign.parse(data.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+    return foreign.all_well_formed(value) if isinstance(value, dict) else None
+
+
+def at(value: object, *path: str) -> Any:  # noqa: ANN401 - whatever JSON can say
+    """What stands at a path of members; None where there is no such place."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def text(value: object, *path: str) -> str:
+    """The text at a path; empty where there is none."""
+    found = at(value, *path)
+    return found if isinstance(found, str) else ""
+
+
+def objects(value: object, *path: str) -> Iterator[dict[str, Any]]:
+    """The objects of the list at a path."""
+    found = at(value, *path)
+    for item in found if isinstance(found, list) else ():
+        if isinstance(item, dict):
+            yield item

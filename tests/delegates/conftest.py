@@ -1,0 +1,110 @@
+"""Whole runs in which the real Claude Code and Codex work, against a played API."""
+
+import secrets
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from containers import AGENTS
+from orchestrator import settings
+from orchestrator.delegates.table import CLIS
+from orchestrator.events import AnyEvent
+from orchestrator.models.access import Traffic
+from orchestrator.models.traffic import Recording
+from orchestrator.record import Record
+from orchestrator.records import Records
+from orchestrator.repository import Repository
+from orchestrator.run import run
+from orchestrator.settings import Flags, Settings
+from sandbox.gateway.routes import Route
+from tests.api.request import Request
+from tests.api.scenario import Scenario
+from tests.api.server import play
+from tests.conftest import FILES, git, tiny_repository
+
+MODELS = {"claude": "", "codex": "openai:gpt-5.5"}
+"""Codex offers its tools to models that it knows."""
+
+
+USUAL = Settings()
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run that ended, what was told on the way, and what the API was asked."""
+
+    record: Record
+    events: list[AnyEvent]
+    asked: list[Request]
+    repository: Path
+    folder: Path
+    """Its home."""
+    key: str
+
+    def told(self, kind: type) -> list:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def commits(self) -> list[str]:
+        """The first lines of the branch's commits, oldest first."""
+        span = f"main..{self.record.branch}"
+        return git(self.repository, "log", "--reverse", "--format=%s", span).decode().splitlines()
+
+    def file(self, path: str) -> bytes:
+        """As the branch has it."""
+        return git(self.repository, "show", f"{self.record.branch}:{path}")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A repository and a home for its runs."""
+
+    repository: Path
+    home: Path
+
+    def run(
+        self,
+        worker: str,
+        scenario: Scenario,
+        *,
+        watch: Callable[[AnyEvent], None] = lambda event: None,
+        stated: Settings = USUAL,
+        traffic: Traffic | None = None,
+        **flags: object,
+    ) -> Ran:
+        """Give the task to a program whose models say what the scenario says."""
+        repository = Repository.open(str(self.repository), self.home)
+        cli, key = CLIS[worker], f"sk-ant-api03-{secrets.token_hex(24)}"
+        asked = Flags(worker=worker, model=MODELS[worker], **flags)
+        task = settings.task(repository.name, "mend add", stated, asked).task
+        events: list[AnyEvent] = []
+
+        def told(event: AnyEvent) -> None:
+            events.append(event)
+            watch(event)
+
+        with play(scenario) as api:
+            url = api.url if cli.api == "anthropic" else f"{api.url}/v1"
+            route = Route(cli.api, url, key, (*cli.models, "gpt-5.5"))
+            records = Records(self.home)
+            record = run(task, repository, records, route, told, traffic or Recording())
+        return Ran(record, events, api.asked, self.repository, self.home / "runs" / record.id, key)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def agents() -> None:
+    """The images of both programs; they come from npm when they are missing."""
+    subprocess.run(["sh", str(AGENTS)], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tiny_repository(tmp_path / "user", FILES), tmp_path / "home")
+
+
+@pytest.fixture(params=sorted(CLIS))
+def worker(request: pytest.FixtureRequest) -> str:
+    return request.param

@@ -1,0 +1,96 @@
+"""What a person gets who gives a task to Claude Code or Codex."""
+
+import pytest
+
+from orchestrator.events import Changed, Raw, Session, Turn, WorkerFinished
+from orchestrator.models.traffic import Replay
+from orchestrator.outcome import Outcome
+from tests.api.scenario import Call, Expect, Fault, Scenario, Step
+
+ADD = "sed -i 's/a + b/b + a/' src/app.py"
+
+
+def shell(worker: str, command: str) -> Call:
+    """The call with which this program runs a shell command."""
+    if worker == "codex":
+        return Call("exec_command", {"cmd": command})
+    return Call("Bash", {"command": command, "description": "Work"})
+
+
+def scenario(*steps: Step) -> Scenario:
+    return Scenario(steps, side_answers=True)
+
+
+def asks(worker: str, command: str, **more: object) -> Step:
+    return Step(calls=(shell(worker, command),), **more)
+
+
+def last(ran) -> WorkerFinished:
+    return ran.told(WorkerFinished)[-1]
+
+
+def test_each_call_that_changes_files_is_a_commit(desk, worker):
+    ran = desk.run(
+        worker,
+        scenario(
+            asks(worker, ADD, expect=Expect(said=("mend add",))),
+            asks(worker, "ls"),
+            asks(worker, "echo new > 'naïve.txt'; git mv README.md docs.md"),
+            Step("add is mended."),
+        ),
+        checks=("grep -q 'b + a' src/app.py",),
+    )
+    assert (ran.record.outcome, ran.record.said) == (Outcome.DONE, "add is mended.")
+    assert len(ran.commits) == len(ran.told(Changed)) == 2
+    assert ran.file("src/app.py") == b"def add(a, b):\n    return b + a\n"
+    assert (ran.file("naïve.txt"), ran.file("docs.md")) == (b"new\n", b"# Tiny\n")
+    assert ran.told(Raw) == []
+
+
+def test_what_it_costs_is_what_the_gateway_counted(desk, worker):
+    ran = desk.run(worker, scenario(asks(worker, ADD), Step("Done.")))
+    turns = ran.told(Turn)
+    assert (ran.record.turns, ran.record.input_tokens) == (len(turns), 100 * len(turns))
+    assert ran.record.cost == pytest.approx(sum(turn.cost for turn in turns))
+
+
+def test_the_key_is_in_no_file_of_the_run(desk, worker):
+    ran = desk.run(worker, scenario(asks(worker, "env; cat /proc/*/environ"), Step("Done.")))
+    assert ran.asked[0].key == ran.key
+    files = [path for path in ran.folder.rglob("*") if path.is_file()]
+    assert any(b"Done." in path.read_bytes() for path in files)
+    assert [path for path in files if ran.key.encode() in path.read_bytes()] == []
+
+
+def test_a_replay_needs_no_model_and_ends_in_the_same_tree(desk, worker):
+    ran = desk.run(worker, scenario(asks(worker, ADD), Step("Done.")))
+    again = desk.run(worker, Scenario(()), traffic=Replay(ran.folder / "cassette"))
+    assert (again.record.tree, again.asked) == (ran.record.tree, [])
+
+
+def test_the_session_is_told(desk, worker):
+    ran = desk.run(worker, scenario(Step("Nothing to do.")))
+    assert [session.program.split()[0] for session in ran.told(Session)] == [worker]
+    assert ran.record.outcome is Outcome.NO_CHANGE
+
+
+@pytest.mark.parametrize(
+    ("fault", "outcome"),
+    [
+        (Fault(status=401, error="authentication_error"), Outcome.AUTH),
+        (
+            Fault(status=429, error="rate_limit_error", headers={"retry-after": "3600"}),
+            Outcome.RATE_LIMITED,
+        ),
+        (Fault(status=400, error="invalid_request_error"), Outcome.WORKER_ERROR),
+        (Fault(status=500, error="api_error"), Outcome.WORKER_ERROR),
+    ],
+)
+def test_a_model_that_fails_is_named_and_what_was_done_stays(desk, worker, fault, outcome):
+    ran = desk.run(
+        worker,
+        Scenario((asks(worker, ADD),), side_answers=True, rest=Step(fault=fault)),
+        seconds=120,
+    )
+    assert ran.record.outcome is outcome
+    assert len(ran.commits) == 1
