@@ -17,7 +17,7 @@ from sandbox.framed import FramedChannel
 from sandbox.hardening import work_flags
 from sandbox.kit import Kit
 from sandbox.limits import Limits
-from sandbox.lines import lines
+from sandbox.lines import CAP, lines
 from sandbox.memory import Kills
 from sandbox.neighbour import Neighbour
 from sandbox.snapshot import Snapshot
@@ -100,13 +100,15 @@ class Box:
         seconds: float = 120.0,
         evidence: bool = False,
         keep: BinaryIO | None = None,
+        longest: int = CAP,
     ) -> Generator[Line | Exit, None, None]:
         """Run a command and yield its lines, then its Exit; closing the iterator ends the command.
 
         Time limit and errors as in `Channel.start`. With `evidence` the exit status is the engine's
         own, which nothing in the sandbox can forge; that costs an exec, and what else runs in the
         sandbox is ended at the time limit as well. `keep` gets every byte of both streams
-        in the order of arrival, up to `KEPT`; where more came, its last line says so.
+        in the order of arrival, up to `KEPT`; where more came, its last line says so. A line over
+        `longest` bytes is cut.
         """
         items = self._told(
             self._by(evidence).start(
@@ -114,7 +116,7 @@ class Box:
             )
         )
         with contextlib.closing(items):
-            yield from lines(items if keep is None else _kept(items, keep))
+            yield from lines(items if keep is None else _kept(items, keep), longest)
 
     def run(
         self,

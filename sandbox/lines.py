@@ -9,9 +9,12 @@ CAP = 1 << 20
 """Bytes of a line that are kept; what is longer is cut, so that a line cannot fill the memory."""
 
 
-def lines(items: Iterable[Chunk | Exit]) -> Iterator[Line | Exit]:
-    """Each line as it becomes whole, then last lines without a newline, then the Exit."""
-    splitters = {"stdout": Splitter("stdout"), "stderr": Splitter("stderr")}
+def lines(items: Iterable[Chunk | Exit], cap: int = CAP) -> Iterator[Line | Exit]:
+    """Each line as it becomes whole, then last lines without a newline, then the Exit.
+
+    A line longer than `cap` bytes is cut.
+    """
+    splitters = {"stdout": Splitter("stdout", cap), "stderr": Splitter("stderr", cap)}
     for item in items:
         if isinstance(item, Chunk):
             yield from splitters[item.stream].feed(item.data)
@@ -24,9 +27,13 @@ def lines(items: Iterable[Chunk | Exit]) -> Iterator[Line | Exit]:
 class Splitter:
     """One stream's unfinished line. Only b"\\n" ends a line: U+2028 or a lone CR is content."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, cap: int = CAP) -> None:
         self._stream = stream
-        self._held = b""
+        self._cap = cap
+        self._held: list[bytes] = []
+        """Joined once: a long line comes in hundreds of chunks."""
+        self._size = 0
+        """Bytes held."""
         self._skipping = False
 
     def feed(self, data: bytes) -> list[Line]:
@@ -34,17 +41,29 @@ class Splitter:
         if self._skipping:
             _, newline, data = data.partition(b"\n")
             self._skipping = not newline
-        *whole, self._held = (self._held + data).split(b"\n")
-        found = [self._line(line) for line in whole]
-        if len(self._held) > CAP:
-            found.append(self._line(self._held))
-            self._held, self._skipping = b"", True
+        first, *others = data.split(b"\n")
+        self._hold(first)
+        found = []
+        if others:
+            *whole, last = others
+            found = [self._line(self._taken()), *map(self._line, whole)]
+            self._hold(last)
+        if self._size > self._cap:
+            found.append(self._line(self._taken()))
+            self._skipping = True
         return found
 
     def rest(self) -> list[Line]:
         """The last line, when no newline ended it."""
-        held, self._held = self._held, b""
-        return [self._line(held)] if held else []
+        return [self._line(self._taken())] if self._size else []
+
+    def _hold(self, data: bytes) -> None:
+        self._held.append(data)
+        self._size += len(data)
+
+    def _taken(self) -> bytes:
+        held, self._held, self._size = self._held, [], 0
+        return b"".join(held)
 
     def _line(self, data: bytes) -> Line:
-        return Line(self._stream, data[:CAP], cut=len(data) > CAP)
+        return Line(self._stream, data[: self._cap], cut=len(data) > self._cap)

@@ -19,6 +19,8 @@ PATIENCE = {"INT": 4.0, "TERM": 2.0}
 """Signals in the order in which a program is asked to end, and the seconds it has for each; then
 every process of the sandbox is killed."""
 KILL_SECONDS = 5.0
+LONGEST = 32 << 20
+"""Bytes of one line: an event can hold a whole file, and half of one is not JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,9 @@ class Session:
     ) -> None:
         seconds = max(1.0, self._until - time.monotonic()) + sum(PATIENCE.values()) + KILL_SECONDS
         try:
-            lines = self._box.stream(command, stdin=stdin, env=env, seconds=seconds, keep=keep)
+            lines = self._box.stream(
+                command, stdin=stdin, env=env, seconds=seconds, keep=keep, longest=LONGEST
+            )
             with closing(lines):
                 for item in lines:
                     if isinstance(item, Exit):

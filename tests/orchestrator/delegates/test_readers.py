@@ -1,0 +1,210 @@
+"""What the programs print, and the events it means."""
+
+import json
+
+import pytest
+
+from orchestrator.delegates.claude import ClaudeReader
+from orchestrator.delegates.cli import Terminal
+from orchestrator.delegates.codex import CodexReader
+from orchestrator.events import (
+    FilesTouched,
+    Raw,
+    Session,
+    Text,
+    ToolFinished,
+    ToolStarted,
+    Warned,
+)
+
+
+def events(reader, *lines):
+    return [event for line in lines for event in reader.read(json.dumps(line).encode())]
+
+
+def message(*blocks, parent=None, **more):
+    return {
+        "type": "assistant",
+        "parent_tool_use_id": parent,
+        "message": {"id": f"m{blocks}", "content": list(blocks)},
+        **more,
+    }
+
+
+def use(tool, call="c1"):
+    return {"type": "tool_use", "id": call, "name": tool, "input": {"path": "a"}}
+
+
+def result(call="c1", content="ok", **more):
+    block = {"type": "tool_result", "tool_use_id": call, "content": content, **more}
+    return {"type": "user", "message": {"content": [block]}}
+
+
+@pytest.fixture(params=[ClaudeReader, CodexReader])
+def reader(request):
+    return request.param()
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (b'{"type": "of tomorrow", "x": 1}', "of tomorrow"),
+        (b"a line that is not JSON", ""),
+        (b'{"type": "result", "subtype', ""),
+        (b"[1, 2]", ""),
+        (b'{"no": "type"}', ""),
+        (b'{"type": 7}', ""),
+        (b"\xff\xfe", ""),
+    ],
+)
+def test_what_is_not_known_is_kept_as_it_came(reader, line, kind):
+    assert list(reader.read(line)) == [Raw(type=kind, text=line.decode("utf-8", "replace"))]
+    assert reader.terminal is None
+
+
+@pytest.mark.parametrize("kind", ["assistant", "user", "system", "result", "stream_event"])
+def test_events_of_another_shape_than_claude_s_are_no_error(kind):
+    for rest in ({}, {"message": "text"}, {"message": {"content": "text"}}, {"message": None}):
+        events(ClaudeReader(), {"type": kind, **rest})
+
+
+@pytest.mark.parametrize("kind", ["thread.started", "item.started", "item.completed", "error"])
+def test_events_of_another_shape_than_codex_s_are_no_error(kind):
+    for rest in ({}, {"item": "text"}, {"item": {"type": 7}}, {"item": None}):
+        events(CodexReader(), {"type": kind, **rest})
+
+
+def test_claude_names_its_session():
+    line = {
+        "type": "system",
+        "subtype": "init",
+        "session_id": "s",
+        "model": "claude-x",
+        "claude_code_version": "2.1",
+    }
+    assert events(ClaudeReader(), line) == [Session(id="s", program="claude 2.1", model="claude-x")]
+
+
+def test_claude_s_text_is_told_as_it_streams():
+    delta = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "Hi"}}
+    line = {"type": "stream_event", "event": delta}
+    assert events(ClaudeReader(), line) == [Text(text="Hi")]
+    assert events(ClaudeReader(), {**line, "parent_tool_use_id": "c1"}) == []
+
+
+def test_a_call_of_claude_begins_ends_and_may_have_changed_files():
+    assert events(ClaudeReader(), message(use("Edit")), result()) == [
+        ToolStarted(step=1, call="c1", tool="Edit", arguments='{"path": "a"}'),
+        ToolFinished(step=1, call="c1", tool="Edit", result="ok"),
+        FilesTouched(step=1, tool="Edit", call="c1"),
+    ]
+
+
+def test_after_a_call_that_only_reads_nobody_looks_at_the_files():
+    found = events(ClaudeReader(), message(use("Read")), result())
+    assert [event for event in found if isinstance(event, FilesTouched)] == []
+
+
+def test_claude_s_sub_agents_are_not_its_steps():
+    reader = ClaudeReader()
+    events(reader, message(use("Task")), message(use("Bash", "c2"), parent="c1"), result("c2"))
+    assert (reader.steps, reader.commands) == (1, 1)
+
+
+def test_one_message_in_several_events_is_one_step():
+    reader = ClaudeReader()
+    part = message({"type": "text", "text": "a"})
+    events(reader, part, part, message({"type": "text", "text": "b"}))
+    assert (reader.steps, reader.said) == (2, "b")
+
+
+def test_a_result_of_claude_may_be_blocks():
+    blocks = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
+    found = events(ClaudeReader(), message(use("Bash")), result(content=blocks, is_error=True))
+    assert found[1] == ToolFinished(step=1, call="c1", tool="Bash", result="a\n\nb", error=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "terminal"),
+    [
+        ({"subtype": "success", "is_error": False, "result": "x"}, Terminal(True, "x")),
+        ({"subtype": "success", "is_error": True, "result": "x"}, Terminal(False, "x", "failed")),
+        ({"subtype": "success", "result": "x"}, Terminal(False, "x", "failed")),
+        (
+            {"subtype": "error_max_turns", "is_error": True},
+            Terminal(False, "error_max_turns", "turns"),
+        ),
+        (
+            {"subtype": "error_during_execution", "is_error": True},
+            Terminal(False, "error_during_execution", "failed"),
+        ),
+    ],
+)
+def test_claude_s_last_event_is_success_only_when_it_names_no_error(line, terminal):
+    reader = ClaudeReader()
+    events(reader, {"type": "result", **line})
+    assert reader.terminal == terminal
+
+
+def test_that_claude_asks_again_is_told():
+    line = {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 3}
+    assert events(ClaudeReader(), line) == [
+        Warned(text="Claude Code asks again (1 of 3): no answer")
+    ]
+
+
+def test_a_line_of_five_million_bytes_is_one_event():
+    (finished, _) = events(ClaudeReader(), result(content="x" * 5_000_000))
+    assert len(finished.result) == 5_000_000
+
+
+def item(kind, stage="completed", **more):
+    return {"type": f"item.{stage}", "item": {"id": "i1", "type": kind, **more}}
+
+
+def test_a_command_of_codex_begins_ends_and_may_have_changed_files():
+    found = events(
+        CodexReader(),
+        item("command_execution", "started", command="ls"),
+        item("command_execution", aggregated_output="a", exit_code=3, status="failed"),
+    )
+    assert found == [
+        ToolStarted(step=0, call="i1", tool="command_execution", arguments='{"command": "ls"}'),
+        ToolFinished(step=0, call="i1", tool="command_execution", result="a", error=True),
+        FilesTouched(step=0, tool="command_execution", call="i1"),
+    ]
+
+
+def test_codex_s_steps_are_the_answers_that_the_gateway_saw():
+    reader = CodexReader()
+    reader.answered()
+    reader.answered()
+    assert reader.steps == 2
+
+
+def test_that_codex_connects_again_is_not_its_end():
+    reader = CodexReader()
+    assert events(reader, {"type": "error", "message": "Reconnecting... 1/2"}) == [
+        Warned(text="Codex: Reconnecting... 1/2")
+    ]
+    assert reader.terminal is None
+
+
+def test_the_last_message_of_codex_is_its_answer():
+    reader = CodexReader()
+    events(reader, item("agent_message", text="one"), item("agent_message", text="two"))
+    events(reader, {"type": "turn.completed", "usage": {}})
+    assert reader.terminal == Terminal(True, "two")
+
+
+def test_a_turn_of_codex_that_failed_says_why():
+    reader = CodexReader()
+    events(reader, {"type": "turn.failed", "error": {"message": "401"}})
+    assert reader.terminal == Terminal(False, "401", "failed")
+
+
+def test_codex_s_own_sandbox_that_cannot_start_is_seen():
+    reader = CodexReader()
+    out = "bwrap: No permissions to create new namespace"
+    events(reader, item("command_execution", aggregated_output=out, status="failed"))
+    assert (reader.broken, reader.commands, reader.failures) == (True, 1, 1)
