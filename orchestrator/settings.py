@@ -271,8 +271,9 @@ def _check(limits: Limits, model: str, commands: tuple[str, ...]) -> None:
             raise ValueError(f"{name} must be at least 1, not {getattr(limits, name)}")
     if limits.cost is not None and not (limits.cost > 0 and math.isfinite(limits.cost)):
         raise ValueError(f"cost must be more than 0 dollars, not {limits.cost:g}")
-    if not 1 <= limits.seconds <= _LONGEST_RUN:
-        raise ValueError(f"seconds must be between 1 and 604800, not {limits.seconds:g}")
+    for name in ("seconds", "silence", "turn_seconds"):
+        if not 1 <= getattr(limits, name) <= _LONGEST_RUN:
+            raise ValueError(f"{name} must be between 1 and 604800, not {getattr(limits, name):g}")
     if model and not all(model.partition(":")):
         raise ValueError(f"model must be written as provider:name, not {model!r}")
     if not all(command.strip() for command in commands):
@@ -293,10 +294,10 @@ def _check_worker(worker: WorkerKind, command: tuple[str, ...]) -> None:
 
 
 def _limits(limits: Limits, flags: Flags) -> Limits:
-    return Limits(
+    return replace(
+        limits,
         turns=limits.turns if flags.turns is None else flags.turns,
         input_tokens=limits.input_tokens if flags.input_tokens is None else flags.input_tokens,
-        output_tokens=limits.output_tokens,
         cost=limits.cost if flags.cost is None else flags.cost,
         seconds=limits.seconds if flags.seconds is None else flags.seconds,
     )

@@ -23,6 +23,10 @@ class Limits:
     cost: float | None = 3.0
     """US dollars; a model without a known price is bound by tokens alone."""
     seconds: float = 3600.0
+    silence: float = 300.0
+    """Seconds in which a delegate prints no line and its model ends no answer."""
+    turn_seconds: float = 1800.0
+    """Seconds of a delegate between two answers of its model."""
 
 
 @dataclass(frozen=True, slots=True)

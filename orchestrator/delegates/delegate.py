@@ -1,6 +1,5 @@
 """The delegate: somebody's program works in the box, watched line by line."""
 
-import time
 from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -18,8 +17,6 @@ from sandbox.box import Box
 from sandbox.gateway.turn import Answered
 from sandbox.stream import Exit, Line
 
-SILENCE = 300.0
-"""Seconds without a line or an answer after which a program counts as stalled."""
 UNAUTHORIZED, LIMITED = (401, 403), 429
 
 
@@ -31,12 +28,11 @@ class Delegate:
     account: Account
     artifacts: Path
     """A folder on the host; every raw line is kept there."""
-    silence: float = SILENCE
 
     def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
         """Work on the task, as `Worker.work` says."""
         watch = _Watch(self.cli.reader(), task)
-        session = Session(box, self.cli.name, self.silence, time.monotonic() + task.limits.seconds)
+        session = Session(box, self.cli.name, task.limits)
         self.account.listener = session.tell
         env = self.cli.environment(self.account.token)
         with (self.artifacts / f"{self.cli.name}.jsonl").open("xb") as keep:

@@ -8,13 +8,14 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
+from orchestrator.task import Limits
 from sandbox.box import Box
 from sandbox.errors import SandboxError
 from sandbox.gateway.turn import Answered
 from sandbox.hardening import BUSYBOX
 from sandbox.stream import Exit, Line
 
-Clock = Literal["silence", "run"]
+Clock = Literal["silence", "turn", "run"]
 PATIENCE = {"INT": 4.0, "TERM": 2.0}
 """Signals in the order in which a program is asked to end, and the seconds it has for each; then
 every process of the sandbox is killed."""
@@ -36,12 +37,13 @@ Item = Line | Exit | Answered | Silent
 class Session:
     """A command whose lines and answers come in one order; it is ended with the block."""
 
-    def __init__(self, box: Box, name: str, silence: float, until: float) -> None:
-        """`silence`: seconds without a line or an answer; `until`: `time.monotonic()`."""
+    def __init__(self, box: Box, name: str, limits: Limits) -> None:
+        """`name` is the program's; its clocks start now."""
         self._box = box
         self._name = name
-        self._silence = silence
-        self._until = until
+        self._limits = limits
+        self._heard = self._answered = now = time.monotonic()
+        self._until = now + limits.seconds
         self._items: queue.SimpleQueue[Item | BaseException] = queue.SimpleQueue()
         self._over = threading.Event()
 
@@ -83,11 +85,20 @@ class Session:
             self._box.sweep()
 
     def _next(self) -> Item | BaseException:
-        left = self._until - time.monotonic()
+        due: dict[Clock, float] = {
+            "run": self._until,
+            "silence": self._heard + self._limits.silence,
+            "turn": self._answered + self._limits.turn_seconds,
+        }
+        first = min(due, key=due.__getitem__)
         try:
-            return self._items.get(timeout=max(0.0, min(left, self._silence)))
+            item = self._items.get(timeout=max(0.0, due[first] - time.monotonic()))
         except queue.Empty:
-            return Silent("run" if left <= self._silence else "silence")
+            return Silent(first)
+        self._heard = time.monotonic()
+        if isinstance(item, Answered):
+            self._answered = self._heard
+        return item
 
     def _run(
         self, command: Sequence[str], stdin: bytes, env: Mapping[str, str], keep: BinaryIO

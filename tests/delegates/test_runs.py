@@ -5,6 +5,9 @@ import pytest
 from orchestrator.events import Changed, Raw, Session, Turn, WorkerFinished
 from orchestrator.models.traffic import Replay
 from orchestrator.outcome import Outcome
+from orchestrator.pricing import Usage
+from orchestrator.settings import Settings
+from orchestrator.task import Limits
 from tests.api.scenario import Call, Expect, Fault, Scenario, Step
 
 ADD = "sed -i 's/a + b/b + a/' src/app.py"
@@ -13,12 +16,12 @@ ADD = "sed -i 's/a + b/b + a/' src/app.py"
 def shell(worker: str, command: str) -> Call:
     """The call with which this program runs a shell command."""
     if worker == "codex":
-        return Call("exec_command", {"cmd": command})
+        return Call("exec_command", {"cmd": command, "yield_time_ms": 60_000})
     return Call("Bash", {"command": command, "description": "Work"})
 
 
-def scenario(*steps: Step) -> Scenario:
-    return Scenario(steps, side_answers=True)
+def scenario(*steps: Step, rest: Step | None = None) -> Scenario:
+    return Scenario(steps, side_answers=True, rest=rest)
 
 
 def asks(worker: str, command: str, **more: object) -> Step:
@@ -94,3 +97,50 @@ def test_a_model_that_fails_is_named_and_what_was_done_stays(desk, worker, fault
     )
     assert ran.record.outcome is outcome
     assert len(ran.commits) == 1
+
+
+def test_a_model_that_never_answers_is_a_stall(desk, worker):
+    silent = Limits(silence=10)
+    hang = Step(fault=Fault(instead="hang"))
+    stated = Settings(limits=silent)
+    ran = desk.run(worker, scenario(asks(worker, ADD), rest=hang), stated=stated)
+    assert (ran.record.outcome, len(ran.commits)) == (Outcome.STALLED, 1)
+
+
+def test_a_command_without_end_is_a_turn_that_took_too_long(desk, worker):
+    stated = Settings(limits=Limits(turn_seconds=12))
+    endless = asks(worker, "while sleep 0.2; do echo more; done")
+    ran = desk.run(worker, Scenario((endless,), side_answers=True), stated=stated)
+    assert ran.record.outcome is Outcome.STALLED
+
+
+def test_the_time_of_a_run_ends_it(desk, worker):
+    ran = desk.run(worker, scenario(asks(worker, "sleep 4242")), seconds=12)
+    assert ran.record.outcome is Outcome.TIME
+
+
+def test_a_model_that_never_finishes_reaches_the_limit_of_turns(desk, worker):
+    ran = desk.run(worker, scenario(rest=asks(worker, "ls")), turns=3)
+    assert (ran.record.outcome, ran.record.turns) == (Outcome.BUDGET, pytest.approx(4, abs=1))
+
+
+def test_a_budget_is_bound_in_the_middle_of_the_work(desk, worker):
+    costly = asks(worker, ADD, usage=Usage(1_000_000, 20))
+    ran = desk.run(worker, scenario(rest=costly), cost=0.5)
+    assert (ran.record.outcome, len(ran.asked)) == (Outcome.BUDGET, 1)
+
+
+def test_a_person_who_says_stop_keeps_what_is_recorded(desk, worker):
+    def watch(event):
+        if isinstance(event, Changed):
+            raise KeyboardInterrupt
+
+    steps = scenario(asks(worker, ADD), rest=asks(worker, "sleep 4242"))
+    ran = desk.run(worker, steps, watch=watch)
+    assert (ran.record.outcome, len(ran.commits)) == (Outcome.CANCELLED, 1)
+
+
+def test_a_stream_that_is_cut_is_asked_again_and_the_tree_counts(desk, worker):
+    cut = Fault(after=3, then="close")
+    ran = desk.run(worker, scenario(asks(worker, ADD, fault=cut), asks(worker, ADD), Step("Done.")))
+    assert ran.record.outcome is Outcome.DONE
