@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,7 +32,7 @@ from orchestrator.recovery import Recovery
 from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
-from orchestrator.ways import News, open_ways, with_doors
+from orchestrator.ways import News, Ways, open_ways, with_doors
 from orchestrator.worker import Worker
 from orchestrator.workers import Brain, Hired, hire
 from sandbox import Engine, connect, open_box, scratch
@@ -98,20 +98,14 @@ def run(
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
         changes = Changes.of(quarantine, policy, base, task.only)
         with open_ways(attempt, task, credentials) as ways:
-            services = Services(task.services)
-            near: Sequence[Neighbour] = (*ways.work.neighbours, services)
+            near: Sequence[Neighbour] = (*ways.work.neighbours, Services(task.services))
             with attempt.gathering():
                 attempt.image = prepare_image(attempt, engine, task, given, ways)
                 _prove_base(attempt, engine, task, base, near)
                 task = _with_map(attempt, task, repository, base, pack)
-                with _kept(attempt, traffic), ExitStack() as stack:
+                with _kept(attempt, traffic):
                     hired = employ(task, brain, _artifacts(attempt), traffic)
-                    way = stack.enter_context(with_doors(attempt, ways, hired.doors))
-                    beside: Sequence[Neighbour] = (*way.neighbours, services)
-                    box = stack.enter_context(_open(attempt, engine, task, beside, hired.kits))
-                    recovery = Recovery(changes)
-                    _work(attempt, task, hired.worker, box, recovery, News(way))
-                    _close_the_record(attempt, box, recovery)
+                    _carry_out(attempt, engine, task, hired, ways, changes)
             _judge(attempt, changes)
             with attempt.gathering():
                 _prove(attempt, engine, task, changes, near)
@@ -198,6 +192,18 @@ def _artifacts(attempt: Attempt) -> Path:
     folder = attempt.held.folder.artifacts
     folder.mkdir(exist_ok=True)
     return folder
+
+
+def _carry_out(
+    attempt: Attempt, engine: Engine, task: Task, hired: Hired, ways: Ways, changes: Changes
+) -> None:
+    """Let the worker work in a sandbox of its own; what it left is on record at the end."""
+    with with_doors(attempt, ways, hired.doors) as way:
+        near: Sequence[Neighbour] = (*way.neighbours, Services(task.services))
+        with _open(attempt, engine, task, near, hired.kits) as box:
+            recovery = Recovery(changes)
+            _work(attempt, task, hired.worker, box, recovery, News(way))
+            _close_the_record(attempt, box, recovery)
 
 
 def _work(
