@@ -7,6 +7,7 @@
     │   └── RecordError          2   no such run, or several
     ├── BlockedError             3   a guardrail stands in the way
     ├── ApprovalError            4   a person has to approve first
+    ├── BusyError                1   another command works on the same thing
     ├── GitError                 1   the git program failed
     ├── ConflictError            1   a merge found conflicts, or a ref moved meanwhile
     ├── QuarantineError          1   what came out of a sandbox was refused
@@ -56,6 +57,10 @@ class ApprovalError(OrchestratorError):
     """A person has to approve first."""
 
     exit_code = 4
+
+
+class BusyError(OrchestratorError):
+    """Another command works on the same thing; the message says how to go on."""
 
 
 class GitError(OrchestratorError):

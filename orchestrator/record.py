@@ -170,5 +170,10 @@ class Folder:
         return self.path / "cassette"
 
     @property
+    def earlier(self) -> Path:
+        """What was said before this run, where it went on with a conversation."""
+        return self.path / "earlier.jsonl"
+
+    @property
     def lock(self) -> Path:
         return self.path / "lock"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from orchestrator import whole
 from orchestrator.errors import RecordError
 from orchestrator.record import Damaged, Folder, Owner, Record
 from orchestrator.task import Task
@@ -37,7 +38,7 @@ class Held:
     def update(self, **changes: object) -> Record:
         """Change fields of the record and write it; an OSError leaves the old one in place."""
         changed = msgspec.structs.replace(self.record, **changes)
-        _write_whole(self.folder.record, _encode(changed))
+        whole.write(self.folder.record, _encode(changed))
         self.record = changed
         return changed
 
@@ -92,9 +93,9 @@ class Records:
                 with self._listing():
                     scratch.path.mkdir()
                     lock.enter_context(_locked(scratch.lock, record.id))
-                    _write_whole(scratch.record, _encode(record))
+                    whole.write(scratch.record, _encode(record))
                     os.rename(scratch.path, folder.path)  # fails where a run is already
-                    _sync(self._runs)
+                    whole.sync(self._runs)
             except OSError:
                 shutil.rmtree(scratch.path, ignore_errors=True)
                 raise
@@ -202,29 +203,6 @@ def _tail(run: str, start: str) -> str:
 
 def _encode(record: Record) -> bytes:
     return msgspec.json.format(msgspec.json.encode(record)) + b"\n"
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    _sync(path.parent)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
 from orchestrator.changes import Changes
 from orchestrator.delivery import publish, require_room
+from orchestrator.dialogue import Dialogue
 from orchestrator.errors import GitError, OrchestratorError
 from orchestrator.events import (
     AnyEvent,
@@ -39,6 +40,7 @@ from sandbox import Engine, connect, open_box, scratch
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
 from sandbox.gateway.cassette import size
+from sandbox.gateway.routes import Route
 from sandbox.kit import Kit
 from sandbox.neighbour import Neighbour
 from sandbox.services import Services
@@ -65,12 +67,13 @@ def run(
     traffic: Traffic = DIRECT,
     credentials: Mapping[str, str] = NO_CREDENTIALS,
     employ: Employ = hire,
+    dialogue: Dialogue | None = None,
 ) -> Record:
     """Carry out a task and return its finished record; `watch` is told every event.
 
     `brain` is what the worker thinks with, if it does. `traffic` is what it is connected through,
     when that records or replays; `credentials` are those of the private package indexes, by name.
-    `employ` gives the task its worker.
+    `employ` gives the task its worker; with a `dialogue` that is our agent, which goes on with it.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
@@ -104,7 +107,7 @@ def run(
                 _prove_base(attempt, engine, task, base, near)
                 task = _with_map(attempt, task, repository, base, pack)
                 with _kept(attempt, traffic):
-                    hired = employ(task, brain, _artifacts(attempt), traffic)
+                    hired = _employed(attempt, task, brain, traffic, employ, dialogue)
                     _carry_out(attempt, engine, task, hired, ways, changes)
             _judge(attempt, changes)
             with attempt.gathering():
@@ -188,10 +191,22 @@ def _kept(attempt: Attempt, traffic: Traffic) -> Iterator[None]:
         attempt.held.update(recorded=size(folder))
 
 
-def _artifacts(attempt: Attempt) -> Path:
-    folder = attempt.held.folder.artifacts
-    folder.mkdir(exist_ok=True)
-    return folder
+def _employed(
+    attempt: Attempt,
+    task: Task,
+    brain: Brain,
+    traffic: Traffic,
+    employ: Employ,
+    dialogue: Dialogue | None,
+) -> Hired:
+    """Who does the work, with all that was said before."""
+    folder = attempt.held.folder
+    folder.artifacts.mkdir(exist_ok=True)
+    if dialogue is None or brain is None or isinstance(brain, Route):
+        return employ(task, brain, folder.artifacts, traffic)
+    if said := dialogue.begin(attempt.id, brain.name, folder.earlier):
+        attempt.tell(Warned(text=said))
+    return hire(task, brain, folder.artifacts, traffic, dialogue)
 
 
 def _carry_out(

@@ -72,6 +72,8 @@ class Task:
     """Files and folders, from the root of the repository, that alone may change; none: all."""
     notes: tuple[str, ...] = ()
     """Standing remarks for the model, besides the usual ones."""
+    conversation: str = ""
+    """The id of the conversation that this run goes on with; empty: it has one of its own."""
     map_tokens: int = 0
     """How large a map of the repository the agent is given; 0: none."""
     map: str = ""

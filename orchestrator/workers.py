@@ -9,6 +9,7 @@ from orchestrator.command import Command
 from orchestrator.delegates.account import Account
 from orchestrator.delegates.delegate import Delegate
 from orchestrator.delegates.table import CLIS
+from orchestrator.dialogue import Dialogue
 from orchestrator.errors import UsageError
 from orchestrator.models.access import Traffic
 from orchestrator.models.model import Model
@@ -32,11 +33,17 @@ class Hired:
     kits: tuple[Kit, ...] = ()
 
 
-def hire(task: Task, brain: Brain, artifacts: Path, traffic: Traffic) -> Hired:
+def hire(
+    task: Task,
+    brain: Brain,
+    artifacts: Path,
+    traffic: Traffic,
+    dialogue: Dialogue | None = None,
+) -> Hired:
     """The worker a task asks for; output too long to show goes to files in `artifacts`.
 
-    `traffic` is what its model is reached through. Raises UsageError when the task needs a model
-    and there is none.
+    `traffic` is what its model is reached through; an agent goes on with the dialogue, if there is
+    one. Raises UsageError when the task needs a model and there is none.
     """
     if task.worker == "command":
         return Hired(Command(artifacts))
@@ -47,4 +54,5 @@ def hire(task: Task, brain: Brain, artifacts: Path, traffic: Traffic) -> Hired:
         return Hired(Delegate(cli, account, artifacts), (account.door,), (cli.kit,))
     if brain is None or isinstance(brain, Route):
         raise UsageError("An agent needs a model: name one with --model provider:name.")
-    return Hired(Agent(brain, artifacts, patience=traffic.patience))
+    agent = Agent(brain, artifacts, patience=traffic.patience, dialogue=dialogue)
+    return Hired(agent)

@@ -32,7 +32,7 @@ LAYERS = (
         "toml_file",
     }
     | {"settings", "record", "evidence", "reason", "screen", "foreign"}
-    | {"nearest", "patching"},
+    | {"nearest", "patching", "whole"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
     | {
         "history",
@@ -44,9 +44,13 @@ LAYERS = (
         "submodules",
         "seal",
         "threeway",
+        "dialogue",
+        "earlier",
+        "renames",
     },
     {"worker", "workers", "agent", "delegates", "command", "tools", "check", "pieces", "rejoin"},
-    {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"},
+    {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"}
+    | {"edits", "edit_base"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from orchestrator import foreign, pricing
 from orchestrator.agent.live import Emit, live
+from orchestrator.dialogue import Dialogue
 from orchestrator.events import AnyEvent, Text, Turn, Warned
 from orchestrator.models.model import Answer, Message, Model, ToolCall, ToolSchema
 from orchestrator.models.retry import Patience, Retrying
@@ -22,10 +23,15 @@ class Conversation:
     patience: Patience
     """How waiting between attempts to reach the model is done."""
     messages: list[Message] = field(default_factory=list)
+    dialogue: Dialogue | None = None
+    """Where the messages are kept that come from now on."""
 
     def add(self, *messages: Message) -> None:
         """Go on with these messages."""
         self.messages += messages
+        for message in messages:
+            if self.dialogue:
+                self.dialogue.keep(message)
 
     def answer(self, step: int, until: float) -> Generator[AnyEvent, None, Answer]:
         """Ask for the next answer; its text is told as it streams in, then what it cost.

@@ -13,6 +13,7 @@ from orchestrator.agent.conversation import Conversation
 from orchestrator.agent.live import OutOfTimeError
 from orchestrator.agent.repeats import STOP_AFTER, WARN_AFTER, Repeats
 from orchestrator.agent.spent import Spent
+from orchestrator.dialogue import Dialogue
 from orchestrator.errors import (
     ModelAuthError,
     ModelError,
@@ -49,6 +50,8 @@ class Agent:
     tools: Sequence[Tool] = TOOLS
     patience: Patience = field(default_factory=Patience)
     """How waiting between attempts to reach the model is done."""
+    dialogue: Dialogue | None = None
+    """What was said before this task, and where what is said now is kept."""
 
     def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
         """Work on the task, as `Worker.work` says."""
@@ -126,14 +129,17 @@ class Agent:
         return WorkerFinished(reason="turns")
 
     def _conversation(self, task: Task) -> Conversation:
-        return Conversation(
+        talk = Conversation(
             self.model,
             prompts.system(task),
             [tool.schema for tool in self.tools],
             task.limits.output_tokens,
             self.patience,
-            [Prompt(prompts.request(task))],
+            list(self.dialogue.earlier) if self.dialogue else [],
+            self.dialogue,
         )
+        talk.add(Prompt(prompts.request(task)))
+        return talk
 
     def _warnings(self, limits: Limits) -> Iterator[Warned]:
         """Tell which limits cannot hold as they were asked for."""

@@ -5,11 +5,13 @@ from pathlib import Path
 
 from orchestrator.cli import place
 from orchestrator.cli.request import Request
+from orchestrator.dialogue import Dialogue, read
 from orchestrator.errors import UsageError
 from orchestrator.models.traffic import Replay
 from orchestrator.record import Record
 from orchestrator.settings import Flags
 from orchestrator.summary import in_copy
+from orchestrator.task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,8 @@ class Played:
     traffic: Replay
     record: Record | None = None
     """None for a folder that may come from anywhere."""
+    dialogue: Dialogue | None = None
+    """What was said before the run, if it went on with a conversation."""
 
     def request(self, asked: Request, *, said: bool) -> Request:
         """What was asked now or, where nothing was `said`, what was asked then."""
@@ -41,6 +45,13 @@ class Played:
                 if getattr(now, field.name) != getattr(unsaid, field.name)
             },
         )
+
+    def task(self, now: Task) -> Task:
+        """The task as it is now, with what the model was told besides."""
+        if self.record is None:
+            return now
+        then = self.record.task
+        return replace(now, notes=then.notes, conversation=then.conversation)
 
     def difference(self, now: Record) -> str:
         """That the same answers led to other files, which no request showed; else empty."""
@@ -66,7 +77,19 @@ def find(named: str, flags: Flags) -> Played:
         return Played(folder, Replay(folder))
     record = place.records().find(named)
     folder = Path(record.task.replay or place.records().folder(record.id).cassette)
-    return Played(folder, Replay(folder), record)
+    return Played(folder, Replay(folder), record, _dialogue(record))
+
+
+def _dialogue(record: Record) -> Dialogue | None:
+    if not record.task.conversation:
+        return None
+    path = place.records().folder(record.id).earlier
+    if not path.is_file():
+        raise UsageError(
+            f"Run {record.short} went on with a conversation, and {path} with what was said before"
+            " is gone: it cannot be replayed."
+        )
+    return Dialogue(read(path).messages)
 
 
 def _flags(record: Record) -> Flags:

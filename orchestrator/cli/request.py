@@ -48,6 +48,17 @@ def read(
     return Request(repository, "\n\n".join(part for part in parts if part.strip()))
 
 
+def prompt(words: Sequence[str], stdin: Callable[[], bytes]) -> str:
+    """What is to be done, of `[TASK] [-]`. Raises UsageError when there is a word too many."""
+    from_stdin = bool(words) and words[-1] == "-"
+    parts = list(words[:-1] if from_stdin else words)
+    if len(parts) > 1:
+        raise UsageError(f"There is a word too many: {parts[1]!r}; put the task in quotes.")
+    if from_stdin:
+        parts.append(_text(stdin(), "stdin"))
+    return "\n\n".join(part for part in parts if part.strip())
+
+
 def _no_folder(words: list[str], task_file: Path | None) -> str:
     if task_file and len(words) == 1:
         return (

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from orchestrator import settings
 from orchestrator.cli import access, choice, place, replay, request, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.watch import stoppable, watcher
+from orchestrator.cli.work import work_options
 from orchestrator.delegates.table import CLIS
+from orchestrator.dialogue import Dialogue
 from orchestrator.journal import read
 from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.traffic import Recording
@@ -24,6 +27,7 @@ from orchestrator.settings import Flags, Planned
 from orchestrator.summary import summary
 from orchestrator.workers import Brain
 
+NOTHING_MORE: Mapping[str, object] = {}
 COMMAND = "orchestrator.command"
 """Where `click.Context.meta` keeps the words after `--`."""
 
@@ -48,36 +52,12 @@ class WithCommand(click.Command):
 @click.argument("words", nargs=-1, metavar="[REPO] [TASK] [-] [-- COMMAND...]")
 @click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file.")
 @click.option("--base", default="HEAD", help="Start from this branch, tag or commit.")
-@click.option("--image", help="Work in this image instead of ours.")
-@click.option("--runtime", metavar="NAME", help="Start containers by this runtime of the engine.")
-@click.option("--setup", multiple=True, metavar="CMD", help="Prepare the image with CMD.")
-@click.option(
-    "--setup-network/--no-setup-network",
-    default=None,
-    help="Let set-up commands reach package registries, or what [network] setup names.",
-)
-@click.option(
-    "--allow", multiple=True, metavar="HOST", help="Let work and checks reach HOST or a bundle."
-)
-@click.option(
-    "--allow-private",
-    "private_hosts",
-    multiple=True,
-    metavar="HOST",
-    help="HOST may be in a private network; ORCHESTRATOR_PRIVATE_HOSTS says the same.",
-)
-@click.option("--check", "checks", multiple=True, metavar="CMD", help="CMD must pass at the end.")
 @click.option("--only", multiple=True, metavar="PATH", help="Nothing but PATH may change.")
-@click.option("--model", metavar="PROVIDER:NAME", help="Such as anthropic:NAME or scripted:FILE.")
 @click.option(
     "--worker",
     type=click.Choice(["agent", "command", *CLIS]),
     help="Who works: a model with tools, or the COMMAND after `--`.",
 )
-@click.option("--max-cost", "cost", type=float, metavar="DOLLARS", help="Stop above this cost.")
-@click.option("--max-turns", "turns", type=int, metavar="N", help="Stop after N answers.")
-@click.option("--max-seconds", "seconds", type=float, metavar="N", help="Stop after N seconds.")
-@click.option("--max-input-tokens", "input_tokens", type=int, metavar="N", help="Stop after N.")
 @click.option(
     "--map-tokens",
     type=click.IntRange(0, settings.LARGEST_MAP),
@@ -90,10 +70,7 @@ class WithCommand(click.Command):
     metavar="RUN|FOLDER",
     help="Play recorded model traffic: no key, no network.",
 )
-@click.option(
-    "--record/--no-record", "recording", default=True, help="Keep the model traffic for --replay."
-)
-@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@work_options
 @as_json
 @common
 def command(
@@ -131,11 +108,14 @@ def command(
         traffic = played.traffic
     repository = open_repository(asked.repository)
     planned = plan(repository, asked.prompt, flags)
+    if played:
+        planned = replace(planned, task=played.task(planned.task))
     for warning in planned.warnings:
         say.note(f"note: {warning}")
-    _tell_dirty(repository.dirty_paths())
-    record = carry_out(planned, repository, quiet, traffic)
-    _tell(record, as_json)
+    tell_dirty(repository.dirty_paths())
+    dialogue = played.dialogue if played else None
+    record = carry_out(planned, repository, quiet, traffic, dialogue)
+    tell(record, as_json)
     if played and (said := played.difference(record)):
         say.note(f"note: {said}")
     return 1 if record.exit_code is None else record.exit_code
@@ -174,14 +154,21 @@ def _lines(content: bytes | None) -> list[bytes] | None:
     return None if content is None else content.splitlines()
 
 
-def _tell_dirty(paths: tuple[str, ...]) -> None:
+def tell_dirty(paths: tuple[str, ...]) -> None:
+    """Name what was changed and is not committed, so not worked on."""
     if paths:
         are = "is" if len(paths) == 1 else "are"
         files = count(len(paths), "changed file")
         say.note(f"note: {files} {are} not in the base: {named(paths)}")
 
 
-def carry_out(planned: Planned, repository: Repository, quiet: bool, traffic: Traffic) -> Record:
+def carry_out(
+    planned: Planned,
+    repository: Repository,
+    quiet: bool,
+    traffic: Traffic,
+    dialogue: Dialogue | None = None,
+) -> Record:
     """Run the task, with the model it names or one whose key is set."""
     task = planned.task
     brain: Brain = None
@@ -201,12 +188,14 @@ def carry_out(planned: Planned, repository: Repository, quiet: bool, traffic: Tr
             watcher(quiet),
             traffic,
             access.credentials(task.network.indexes, os.environ),
+            dialogue=dialogue,
         )
 
 
-def _tell(record: Record, as_json: bool) -> None:
+def tell(record: Record, as_json: bool, more: Mapping[str, object] = NOTHING_MORE) -> None:
+    """The result, on stdout; JSON has `more` fields."""
     if as_json:
-        say.json(say.as_object(record))
+        say.json({**say.as_object(record), **more})
         return
     entries = read(place.records().folder(record.id).journal)
     say.out(summary(record, entries, say.stdout_ink()))
