@@ -7,6 +7,7 @@
     │   └── RecordError          2   no such run, or several
     ├── BlockedError             3   a guardrail stands in the way
     ├── ApprovalError            4   a person has to approve first
+    ├── BudgetError              5   a limit on money, tokens or time is used up
     ├── BusyError                1   another command works on the same thing
     ├── GitError                 1   the git program failed
     ├── ConflictError            1   a merge found conflicts, or a ref moved meanwhile
@@ -57,6 +58,12 @@ class ApprovalError(OrchestratorError):
     """A person has to approve first."""
 
     exit_code = 4
+
+
+class BudgetError(OrchestratorError):
+    """A limit on money, tokens or time is used up."""
+
+    exit_code = 5
 
 
 class BusyError(OrchestratorError):

@@ -79,6 +79,16 @@ def cost(model: str, usage: Usage, day: date | None = None) -> float | None:
     return float(price.cost_of(usage)) if price else None
 
 
+def unpriced(model: str, limit: float | None) -> str:
+    """That a limit in US dollars cannot hold, because the price is unknown; else empty."""
+    if limit is None or cost(model, Usage(0, 0)) is not None:
+        return ""
+    return (
+        f"The price of {model} is unknown, so the cost limit of {limit:.2f} US dollars cannot hold;"
+        " limits on tokens, turns and time do."
+    )
+
+
 @cache
 def table() -> PriceTable:
     """The table that ships with the product."""

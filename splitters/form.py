@@ -32,6 +32,19 @@ def encoding(data: bytes) -> str:
     return "utf-8"
 
 
+def text(data: bytes, start: int = 0, end: int | None = None) -> str:
+    """What a file says between two offsets, without a mark; what cannot be read is U+FFFD.
+
+    A character of two or four bytes belongs to where it ends.
+    """
+    name = encoding(data)
+    width = int(name[4:6]) // 8 if name.startswith(("utf-16", "utf-32")) else 1
+    start -= start % width
+    end = len(data) if end in (None, len(data)) else end - end % width
+    read = data[start:end].decode(name if width > 1 else "utf-8", "replace")
+    return read.removeprefix("\ufeff") if start == 0 else read
+
+
 def line_ending(data: bytes) -> str:
     """`lf`, `crlf`, `cr`, `mixed`, or `none` where there is no line break."""
     name = encoding(data)

@@ -48,7 +48,8 @@ LAYERS = (
         "earlier",
         "renames",
     },
-    {"worker", "workers", "agent", "delegates", "command", "tools", "check", "pieces", "rejoin"},
+    {"worker", "workers", "agent", "delegates", "command", "tools", "check", "pieces", "rejoin"}
+    | {"summarize"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"}
     | {"edits", "edit_base"},
     {"cli", "render", "summary"},

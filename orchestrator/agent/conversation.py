@@ -53,7 +53,7 @@ class Conversation:
             max_output_tokens=self.max_output_tokens,
             on_text=lambda piece: emit(Text(text=piece)),
         )
-        return _well_formed(answer)
+        return well_formed(answer)
 
     def _turn(self, step: int, answer: Answer, seconds: float) -> Turn:
         usage = answer.usage
@@ -70,7 +70,7 @@ class Conversation:
         )
 
 
-def _well_formed(answer: Answer) -> Answer:
+def well_formed(answer: Answer) -> Answer:
     """The answer in text that can be written down and sent back."""
     calls = (
         ToolCall(*map(foreign.well_formed, (call.id, call.name, call.arguments)))

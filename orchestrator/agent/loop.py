@@ -24,7 +24,6 @@ from orchestrator.errors import (
 from orchestrator.events import AnyEvent, Warned, WorkerFinished
 from orchestrator.models.model import Model, Prompt, Results, ToolCall, ToolResult
 from orchestrator.models.retry import Patience
-from orchestrator.pricing import Usage
 from orchestrator.task import Limits, Task
 from orchestrator.tools.boundary import Boundary
 from orchestrator.tools.desk import Desk
@@ -33,10 +32,6 @@ from orchestrator.tools.tool import Tool
 from orchestrator.worker import reopened
 from sandbox.box import Box
 
-_UNPRICED = (
-    "The price of {} is unknown, so the cost limit of {:.2f} US dollars cannot hold; "
-    "limits on tokens, turns and time do."
-)
 _STUCK = "stuck: the same call failed {} times in the same way"
 
 
@@ -143,8 +138,8 @@ class Agent:
 
     def _warnings(self, limits: Limits) -> Iterator[Warned]:
         """Tell which limits cannot hold as they were asked for."""
-        if limits.cost is not None and pricing.cost(self.model.name, Usage(0, 0)) is None:
-            yield Warned(text=_UNPRICED.format(self.model.name, limits.cost))
+        if unpriced := pricing.unpriced(self.model.name, limits.cost):
+            yield Warned(text=unpriced)
 
 
 def _final(

@@ -14,6 +14,7 @@ from orchestrator.errors import UsageError
 VERBS = {
     "run": ("orchestrator.cli.run", "Work on a task in a sealed container."),
     "edit": ("orchestrator.cli.edit", "Edit one file, with one lasting conversation about it."),
+    "summarize": ("orchestrator.cli.summarize", "Say what a file is about."),
     "list": ("orchestrator.cli.list", "List the runs of this repository."),
     "show": ("orchestrator.cli.show", "Tell how a run ended, and on what grounds."),
     "log": ("orchestrator.cli.log", "List a run's changes, or all that happened in it."),

@@ -20,6 +20,7 @@ CODES = {
     "RecordError": 2,
     "BlockedError": 3,
     "ApprovalError": 4,
+    "BudgetError": 5,
     "BusyError": 1,
     "GitError": 1,
     "ConflictError": 1,
