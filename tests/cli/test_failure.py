@@ -24,6 +24,7 @@ CODES = {
     "BusyError": 1,
     "GitError": 1,
     "ConflictError": 1,
+    "PieceError": 1,
     "QuarantineError": 1,
     "ModelError": 1,
     "ModelAuthError": 1,
