@@ -26,11 +26,20 @@ def lined(
     before = Border(0, Rank.CLEAN, 0)
     end = Border(len(text), Rank.CLEAN, 0)
     for border in chain(borders, [end]):
-        if border is end or border.at > before.at:
-            yield before
-            if border.at - before.at > target:
-                yield from _between(before, border.at, text, target, language)
+        if border is not end and border.at == before.at:
+            before = _merged(before, border)
+            continue
+        yield before
+        if border.at - before.at > target:
+            yield from _between(before, border.at, text, target, language)
         before = border
+
+
+def _merged(first: Border, second: Border) -> Border:
+    """One border of two at one place."""
+    named = first if first.node else second
+    alone = first.alone or second.alone
+    return first._replace(node=named.node, place=named.place, alone=alone)
 
 
 def _between(

@@ -1,55 +1,56 @@
 """A node that is looked into: which of the places between its children are good to cut at."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from splitters.border import TEXT, Border, Place, Rank
-from splitters.language import Language
+from splitters.declared import Found, declared
+from splitters.naming import Headings
+from splitters.roles import Role, Roles
 from splitters.syntax import Node
 
+DEEPEST = 50
+"""Declarations inside each other that are told apart; data has levels without end."""
 NESTED = 1_000
 """Levels between a declaration and those inside it; its statements come in between."""
-CLOSING = re.compile("end_tag|ETag|closing|_end$")
-LEADING = re.compile("start_tag|STag|opening|attribute_|annotation|decorator|modifier|comment")
 
 
 class Child(NamedTuple):
     """A child of an opened node, and where it stands."""
 
     node: Node
-    type: str
+    role: Role
     named: bool
     start: int
     end: int
     field: int | None
     line: int | None
     """The start of its line, if nothing but blanks stands before it there."""
-    after_blank: bool
-    """Whether the line before is blank."""
 
 
 @dataclass(slots=True)
 class Opened:
     """A node whose children are seen one after the other."""
 
-    language: Language
+    text: bytes
+    roles: Roles
     target: int
     natural: bool = False
     """Whether pieces are to be natural: a declaration, a section, a member each."""
     top: bool = False
-    """Whether its children are these."""
-    alone: bool = False
+    """Whether its children are these pieces."""
+    single: bool = False
     """Whether it has one named child only."""
+    end: int = 0
     place: Place | None = None
     known: int = 0
     """The id of the node inside wrappers that `place` is: it is not declared once more."""
     nested: int = 0
     """Declarations around the children."""
-    depth: int = 0
-    """Nodes between the children and the innermost of these."""
+    level: int = 0
+    """The level of a border before a declaration; before all else it is the next one."""
     rank: Rank = Rank.CLEAN
     """The best that a border inside can be."""
     error: bool = False
@@ -62,84 +63,108 @@ class Opened:
     """Whether the child before was a whole thing: a declaration, or the comma after an item."""
     waiting: list[Child] = field(default_factory=list)
     """Comments and the like, which belong to the next child."""
+    title: Border | None = None
+    """The border before the heading among these."""
+    headings: Headings | None = None
 
-    def borders(self, child: Child) -> list[Border]:
+    def seen(self, field: int | None) -> None:
+        """Note a named child: an item, if it is in no field."""
+        if field is None:
+            self.items = True
+        self.same = field
+
+    def borders(self, child: Child) -> Sequence[Border]:
         """The borders that are known once a child is seen."""
-        if child.line is not None and child.field is None and self._leads(child):
-            self.waiting.append(child)
-            return []
-        found = self._grouped(child) if self.waiting else [self._border(child)]
+        if child.role.leads and self._leads(child):
+            return self._wait(child)
+        found = self._grouped(child) if self.waiting else (self._border(child),)
         if child.named:
-            self.items = self.items or child.field is None
-            self.same = child.field
-        self.ended = child.type == "," or self.declares(child)
+            self.seen(child.field)
+        if self.top:
+            self.ended = self._is_declaration(child) or child.node.type == ","
         return found
 
-    def rest(self) -> list[Border]:
+    def rest(self) -> Sequence[Border]:
         """The borders of what still waits for a child when there is none."""
-        return self._grouped(None) if self.waiting else []
+        return self._grouped(None) if self.waiting else ()
 
     def declares(self, child: Child) -> bool:
         """Whether it is a declaration, or wraps one, that is not known yet."""
-        return _declares(child.type, self.language) and child.node.id != self.known
+        return child.role.declares and self.nested < DEEPEST and child.node.id != self.known
 
     def _leads(self, child: Child) -> bool:
-        return (
-            child.named
-            and child.end - child.start <= self.target
-            and (child.type in self.language.attached or _matches(LEADING, child.type))
-        )
+        small = child.end - child.start <= self.target
+        return small and child.named and child.line is not None and child.field is None
+
+    def _wait(self, child: Child) -> Sequence[Border]:
+        """What leads waits for what it belongs to; a heading says where what follows is."""
+        found: Sequence[Border] = ()
+        if child.role.titles and (title := declared(child.node, self.roles.language)):
+            found = self._grouped(None) if self.title else ()
+            self.title = self._border(child)._replace(rank=self.rank, alone=self.natural)
+            self.place = self._under(title)
+            self.items, self.top = True, False
+        self.waiting.append(child)
+        return found
+
+    def _under(self, title: Found) -> Place:
+        if self.headings is None:
+            self.headings = Headings(self.place)
+        return self.headings.placed(title, self.roles.language)
 
     def _border(self, child: Child) -> Border:
+        node = child.node if self.declares(child) else None
+        if child.role.holds:
+            node = _heading(child.node, self.roles)
+        level = self.level if child.role.firm or child.role.holds else self.level + 1
         if child.line is None:
-            at, rank = child.start, Rank.WITHIN
-        else:
-            at, rank = child.line, self._rank(child)
-        declares = self.declares(child)
-        level = self.nested * NESTED + (0 if declares else 1 + min(self.depth, NESTED - 3))
-        return Border(
-            at, rank, level, child.node if declares else None, self.place, self._natural(child)
-        )
-
-    def _natural(self, child: Child) -> bool:
-        if not self.natural or not self.top:
-            return self.natural and self.is_section(child)
-        return self.is_section(child) or self.declares(child) or self.ended or child.after_blank
-
-    def is_section(self, child: Child) -> bool:
-        """Whether it is a section, which may hold others."""
-        return self.language.kinds.get(child.type) == "section"
+            return Border(child.start, Rank.WITHIN, level, node, self.place)
+        rank = self._rank(child)
+        alone = self.top and rank is self.rank and self._is_whole(child)
+        return Border(child.line, rank, level, node, self.place, alone)
 
     def _rank(self, child: Child) -> Rank:
         like = self.items if child.field is None else child.field == self.same
-        clean = like and child.named and not _matches(CLOSING, child.type)
-        if self.error and clean:
-            clean = child.after_blank or child.line == child.start
-        return self.rank if clean else max(self.rank, Rank.TORN)
+        if not (like and child.named) or child.role.closes:
+            return max(self.rank, Rank.TORN)
+        if self.error and child.line != child.start and not is_after_blank(self.text, child.line):
+            return max(self.rank, Rank.TORN)
+        return self.rank
+
+    def _is_whole(self, child: Child) -> bool:
+        return self.ended or self._is_declaration(child) or is_after_blank(self.text, child.line)
+
+    def _is_declaration(self, child: Child) -> bool:
+        return child.role.declares and declared(child.node, self.roles.language) is not None
 
     def _grouped(self, child: Child | None) -> list[Border]:
         """The borders of what waited for a child, and its own: the best is before all of them."""
-        if child is None:
-            best, places = Border(0, self.rank, NESTED - 1, None, self.place), self.waiting
-        else:
-            best = self._border(child)._replace(rank=self._rank(child))
+        best, places = self.title, self.waiting
+        if child is not None:
+            best = best or self._border(child)._replace(rank=self._rank(child))
             places = self.waiting if child.line is None else [*self.waiting, child]
+        best = best or Border(0, self.rank, self.level + 1, None, self.place)
         long = places[-1].start - places[0].start > self.target
         inner = (self.rank, TEXT) if long else (max(self.rank, Rank.TORN), best.level)
         found = [best._replace(at=places[0].line or 0)]
         for before, here in pairwise(places):
-            apart = here.after_blank and "comment" in before.type
+            apart = before.role.comments and is_after_blank(self.text, here.line)
             rank, level = (best.rank, best.level + 1) if apart else inner
-            alone = here is child and self.is_section(child) and self.natural
-            found.append(best._replace(at=here.line or 0, rank=rank, level=level, alone=alone))
-        self.waiting = []
+            node = None if self.title else best.node
+            found.append(Border(here.line or 0, rank, level, node, self.place))
+        self.waiting, self.title = [], None
         return found
 
 
-@cache
-def _matches(pattern: re.Pattern[str], kind: str) -> bool:
-    return bool(pattern.search(kind))
+def is_after_blank(text: bytes, line: int | None) -> bool:
+    """Whether a line follows a blank one, or is the first."""
+    before = text.rfind(b"\n", 0, max(0, (line or 0) - 1)) + 1
+    return not text[before:line].strip()
 
 
-def _declares(kind: str, language: Language) -> bool:
-    return kind in language.kinds or kind in language.wrappers
+def _heading(section: Node, roles: Roles) -> Node | None:
+    """The heading that a section starts with, if it starts with one."""
+    if not section.named_child_count:
+        return None
+    first = section.named_child(0)
+    return first if roles[first.type].titles else None

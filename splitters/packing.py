@@ -1,9 +1,10 @@
 """Borders chosen: full pieces, cut where it reads best."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
-from splitters.border import Border
+from splitters.border import Border, Rank
 
 PARTS = 4
 """Of two borders of one rank, the one that fills another quarter of the piece is better."""
@@ -20,22 +21,20 @@ class Span(NamedTuple):
 def packed(borders: Iterable[Border], end: int, target: int, natural: bool) -> Iterator[Span]:
     """The pieces; of two borders in a row none is further from the other than the target."""
     ahead: list[Border] = []
-    for border in borders:
-        yield from _full(ahead, border.at, target)
+    start = 0
+    for border in chain(borders, [Border(end, Rank.CLEAN, 0)]):
+        while border.at - start > target:
+            cut = _best(ahead, target)
+            yield Span(ahead[:cut], ahead[cut].at)
+            del ahead[:cut]
+            start = ahead[0].at
         if natural and border.alone and ahead:
             yield Span(ahead[:], border.at)
             ahead.clear()
+        if not ahead:
+            start = border.at
         ahead.append(border)
-    yield from _full(ahead, end, target)
-    yield Span(ahead, end)
-
-
-def _full(ahead: list[Border], end: int, target: int) -> Iterator[Span]:
-    """The pieces that are known to be full, because what goes up to `end` does not fit."""
-    while ahead and end - ahead[0].at > target:
-        cut = _best(ahead, target)
-        yield Span(ahead[:cut], ahead[cut].at)
-        del ahead[:cut]
+    yield Span(ahead[:-1], end)
 
 
 def _best(ahead: list[Border], target: int) -> int:

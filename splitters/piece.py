@@ -23,8 +23,6 @@ class Piece:
     language: str
     sha256: str
     """Hexadecimal digest of its bytes."""
-    names: tuple[str, ...] = ()
-    """The qualified names of the declarations that begin in it, in order."""
 
     @property
     def size(self) -> int:

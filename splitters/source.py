@@ -35,7 +35,7 @@ def wide(data: bytes) -> str:
         return name
     low, high = data[1:SAMPLE:2], data[0:SAMPLE:2]
     for zeros, others, name in ((low, high, "utf-16-le"), (high, low, "utf-16-be")):
-        if zeros.count(0) * 2 > len(zeros) and others.count(0) * 20 < len(others):
+        if zeros.count(0) * 2 > len(zeros) and others.count(0) * 4 < zeros.count(0):
             return name
     return ""
 

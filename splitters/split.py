@@ -14,6 +14,8 @@ from splitters.table import BY_NAME
 from splitters.walk import borders
 
 TARGET = 32_768
+NAMED = 100
+"""Borders of a piece that are asked for a name."""
 TEXT = Language("text")
 
 
@@ -69,24 +71,17 @@ def _pieces(
         breaks = source.text.count(b"\n", first, end)
         last = line + breaks - (first == end or source.text[end - 1 : end] == b"\n")
         stop = min(end * source.width, len(data))
-        kind, name, parent, names = _named(span, language)
+        kind, name, parent = _named(span, language)
         digest = sha256(data[start:stop]).hexdigest()
-        yield Piece(
-            number, start, stop, line, last, kind, name, parent, language.name, digest, names
-        )
+        yield Piece(number, start, stop, line, last, kind, name, parent, language.name, digest)
         line += breaks
         start = stop
 
 
-def _named(span: Span, language: Language) -> tuple[str, str, str, tuple[str, ...]]:
-    """Kind, name and parent of what a piece starts with, and all that begins in it."""
+def _named(span: Span, language: Language) -> tuple[str, str, str]:
+    """Kind, name and parent of the declaration a piece goes on with, or of its first one."""
     start = span.borders[0]
-    inside = list(begun(span.borders, language))
-    names = tuple(place.name for place in inside if place.name)
-    if start.node is None and start.place:
-        kind, name, parent, _ = start.place
-    elif inside:
-        kind, name, parent, _ = inside[0]
-    else:
-        kind, name, parent = "paragraph" if start.alone and language is TEXT else "lines", "", ""
-    return kind, name, parent, names
+    own = next(begun([start], language), start.place)
+    if place := own or next(begun(span.borders[1:NAMED], language), None):
+        return place.kind, place.name, place.parent
+    return "paragraph" if start.alone and language is TEXT else "lines", "", ""

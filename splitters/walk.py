@@ -1,107 +1,142 @@
 """The borders of a parsed file: only nodes that are larger than the target are looked into."""
 
-import re
 from collections.abc import Iterator
-from functools import cache
 
 from splitters.border import Border, Rank
 from splitters.declared import declared
 from splitters.language import Language
 from splitters.naming import placed
-from splitters.opened import Child, Opened
-from splitters.syntax import Node, Tree
+from splitters.opened import NESTED, Child, Opened
+from splitters.roles import Roles
+from splitters.syntax import Tree
 
 MARK = b"\xef\xbb\xbf"
 NEWLINE = 10
 BLANK = b" \t\f\v"
-BLANK_OR_RETURN = BLANK + b"\r"
-TEXTS = re.compile("string|comment|heredoc|fenced|code_block|raw_text|template_literal|regex")
-LISTS = re.compile("concatenated|list")
+BREAK = b"\r\n"
+FINE = 64
+"""Borders within a line that a piece has at least, where it is of many small nodes."""
 
 
 def borders(
     tree: Tree, text: bytes, language: Language, target: int, natural: bool
 ) -> Iterator[Border]:
-    """Where a file may be cut, in order.
-
-    A cursor, and no recursion: no depth of nesting is too deep, no number of children too many.
-    """
-    cursor = tree.walk()
-    root = tree.root_node
-    top = Opened(language, target, natural, top=True, error=root.is_error, items=True)
-    top.alone = root.named_child_count == 1
-    path = [top] if cursor.goto_first_child() else []
-    last = -1
-    while path:
-        node = cursor.node
-        assert node is not None  # only a cursor that was reset to nothing has none
-        child = _child(text, node, cursor.field_id)
-        if child.end > child.start:
-            for border in path[-1].borders(child):
-                if border.at > last:
-                    yield border if last >= 0 else border._replace(at=0)
-                    last = border.at
-        inner = _inner(path[-1], child, text)
-        if inner is not None and cursor.goto_first_child():
-            path.append(inner)
-            continue
-        while path and not cursor.goto_next_sibling():
-            for border in path.pop().rest():
-                if border.at > last:
-                    yield border
-                    last = border.at
-            cursor.goto_parent()
+    """Where a file may be cut, in order; a place may come twice, first with the better border."""
+    found = _Walk(tree, text, language, target, natural).borders()
+    first = next(found, None)
+    if first is not None:
+        yield first._replace(at=0)
+        yield from found
 
 
-def _child(text: bytes, node: Node, field: int | None) -> Child:
-    start = line = node.start_byte
-    while line and text[line - 1] in BLANK:
-        line -= 1
-    if line == len(MARK) and text.startswith(MARK):
-        line = 0
-    at = line if not line or text[line - 1] == NEWLINE else None
-    blank = at is not None and _after_blank(text, at)
-    return Child(node, node.type, node.is_named, start, node.end_byte, field, at, blank)
+class _Walk:
+    """A cursor's way through the opened nodes: no depth overflows it, no number of children."""
 
+    def __init__(
+        self, tree: Tree, text: bytes, language: Language, target: int, natural: bool
+    ) -> None:
+        root = tree.root_node
+        self.cursor = tree.walk()
+        self.text = text
+        self.target = target
+        self.fine = target // FINE
+        self.roles = Roles(language)
+        top = Opened(text, self.roles, target, natural, top=natural, items=True)
+        top.error = root.is_error
+        top.single = root.named_child_count == 1
+        self.path = [top]
+        self.line = self.line_end = 0
+        """Where the last line that was looked at starts and ends."""
+        self.fits = True
+        """Whether it is no line to cut inside: within the target, and starting in no text."""
+        self.text_end = 0
+        """Where the last string or comment ends."""
+        self.first: int | None = None
+        """Where its first word starts."""
+        self.last = 0
+        """Where the last border is."""
 
-def _after_blank(text: bytes, line: int) -> bool:
-    at = line - 2
-    while at >= 0 and text[at] in BLANK_OR_RETURN:
-        at -= 1
-    return at < 0 or text[at] == NEWLINE
+    def borders(self) -> Iterator[Border]:
+        """The borders before the children of opened nodes, and of what leads them."""
+        cursor, path, text = self.cursor, self.path, self.text
+        if not cursor.goto_first_child():
+            return
+        while path:
+            node, around = cursor.node, path[-1]
+            assert node is not None  # only a cursor that was reset to nothing has none
+            start, end = node.byte_range
+            if end <= self.line_end and start != self.first and self._is_plain(start, end):
+                if node.is_named:
+                    around.seen(cursor.field_id)
+            elif start < end:
+                line = start if not start or text[start - 1] == NEWLINE else self._line(start)
+                role = self.roles[node.type]
+                child = Child(node, role, node.is_named, start, end, cursor.field_id, line)
+                for border in around.borders(child):
+                    if border.at >= self.last and not (self.fits and border.rank is Rank.WITHIN):
+                        self.last = border.at
+                        yield border
+                if (inner := self._inner(around, child)) and cursor.goto_first_child():
+                    path.append(inner)
+                    continue
+            while path and not cursor.goto_next_sibling():
+                yield from (one for one in path.pop().rest() if one.at >= self.last)
+                cursor.goto_parent()
 
+    def _is_plain(self, start: int, end: int) -> bool:
+        """Whether a child within a line has no border before it, and none inside it."""
+        if self.path[-1].waiting:
+            return False
+        return self.fits or (start - self.last < self.fine and end - start <= self.target)
 
-def _inner(around: Opened, child: Child, text: bytes) -> Opened | None:
-    """How a child is looked into; None: it stays whole."""
-    rank = around.rank
-    if child.end - child.start <= around.target:
-        if child.line is None and child.named and text.find(b"\n", child.start, child.end) >= 0:
-            rank = Rank.BROKEN
-        elif not (around.natural and (around.is_section(child) or _is_all(around, child))):
+    def _line(self, start: int) -> int | None:
+        """The start of the line, if nothing but blanks stands before `start` there."""
+        if start >= self.line_end:
+            self.line = self.text.rfind(b"\n", 0, start) + 1
+            self.line_end = self.text.find(b"\n", start) + 1 or len(self.text)
+            before = self.text[self.line : start]
+            before = before if self.line else before.removeprefix(MARK)
+            self.first = None if before.strip(BLANK) else start
+            self.fits = self.line_end - self.line <= self.target and self.line >= self.text_end
+        return self.line if start == self.first else None
+
+    def _inner(self, around: Opened, child: Child) -> Opened | None:
+        """How a child is looked into; None: it stays whole."""
+        if child.role.text:
+            self.text_end = child.end
             return None
-    if _is_text(child.type):
-        return None
-    return _opened(around, child, rank)
+        start = child.start if child.line is None else child.line
+        if child.end - start + len(BREAK) > self.target:
+            return _opened(around, child, around.rank)
+        if around.natural and (child.role.holds or _is_all(around, child)):
+            return _opened(around, child, around.rank)
+        core = child.role.body or (child.field is not None and child.end == around.end)
+        if not child.named or not (core or child.line is None):
+            return None
+        if self.text.find(b"\n", child.start, child.end) < 0:
+            return None
+        return _opened(around, child, around.rank if core else Rank.BROKEN)
 
 
 def _opened(around: Opened, child: Child, rank: Rank) -> Opened:
-    inner = Opened(around.language, around.target, around.natural, rank=rank)
+    inner = Opened(around.text, around.roles, around.target, around.natural, end=child.end)
+    inner.rank = rank
     inner.error = child.node.is_error
-    inner.top = around.natural and _is_all(around, child)
-    inner.alone = around.natural and child.node.named_child_count == 1
+    inner.top = _is_all(around, child)
+    inner.single = around.natural and child.node.named_child_count == 1
     inner.known, inner.place = around.known, around.place
-    inner.nested, inner.depth = around.nested, around.depth + 1
-    if around.declares(child) and (found := declared(child.node, around.language)):
+    inner.nested = around.nested
+    inner.level = around.level + (2 if around.level % NESTED < NESTED - 2 else 0)
+    if around.declares(child) and (found := declared(child.node, around.roles.language)):
         inner.known = found.node.id
-        inner.place = placed(found, around.language, around.place)
-        inner.nested, inner.depth = around.nested + 1, 0
+        inner.place = placed(found, around.roles.language, around.place)
+        inner.nested = around.nested + 1
+        inner.level = inner.nested * NESTED
     return inner
 
 
 def _is_all(around: Opened, child: Child) -> bool:
-    return around.top and around.alone and not around.declares(child)
-
-
-@cache
-def _is_text(kind: str) -> bool:
-    return bool(TEXTS.search(kind)) and not LISTS.search(kind)
+    """Whether a child is all that is in the top of a file, and no declaration itself."""
+    if not (around.top and around.single):
+        return False
+    return not (around.declares(child) and declared(child.node, around.roles.language))

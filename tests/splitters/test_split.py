@@ -3,24 +3,197 @@
 import argparse
 from pathlib import Path
 
+import pytest
+
 import splitters
+from splitters import Piece
 
 ARGPARSE = Path(argparse.__file__).read_bytes()
 
 
+def contents(data: bytes, *how: object, **options: object) -> list[bytes]:
+    cut = splitters.split(data, *how, **options)
+    return [cut.content(piece) for piece in cut.pieces]
+
+
+def told(data: bytes, *how: object, **options: object) -> list[tuple[str, str, str]]:
+    return [
+        (piece.kind, piece.name, piece.parent)
+        for piece in splitters.split(data, *how, **options).pieces
+    ]
+
+
+def lines(piece: Piece) -> tuple[int, int]:
+    return piece.first_line, piece.last_line
+
+
 def test_the_pieces_of_a_file_are_the_file():
-    cut = splitters.split(ARGPARSE, "python")
-    assert b"".join(cut.content(piece) for piece in cut.pieces) == ARGPARSE
+    assert b"".join(contents(ARGPARSE, "python")) == ARGPARSE
 
 
 def test_no_piece_is_larger_than_the_target():
-    assert all(piece.size <= 4_096 for piece in splitters.split(ARGPARSE, "python", 4_096).pieces)
+    assert all(len(content) <= 4_096 for content in contents(ARGPARSE, "python", 4_096))
 
 
-def test_each_paragraph_is_a_piece_of_its_own_when_asked_for():
-    cut = splitters.split(b"para-a\n\npara-b\n\npara-c\n", natural=True)
-    assert [cut.content(piece) for piece in cut.pieces] == [
-        b"para-a\n\n",
-        b"para-b\n\n",
-        b"para-c\n",
+def test_an_empty_file_is_one_empty_piece():
+    (piece,) = splitters.split(b"", "python").pieces
+    assert (piece.size, lines(piece)) == (0, (1, 0))
+
+
+def test_a_target_below_one_byte_is_refused():
+    with pytest.raises(ValueError, match="The target is 0"):
+        splitters.split(b"", target=0)
+
+
+def test_an_unknown_language_is_refused_with_those_that_are_known():
+    with pytest.raises(splitters.UnknownLanguageError, match=r"known are text, .*python"):
+        splitters.split(b"", "klingon")
+
+
+CLASS = b'''\
+import os
+
+
+class Store:
+    """Holds."""
+
+    def get(self, key):
+        return self.all[key]
+
+    # Why it is so.
+    @locked
+    def put(self, key):
+        self.all[key] = 1
+        self.count += 1
+
+
+def main():
+    pass
+'''
+
+
+def test_a_cut_falls_between_members_and_what_describes_them_stays():
+    assert contents(CLASS, "python", 120) == [
+        CLASS[: CLASS.index(b"    # Why")],
+        CLASS[CLASS.index(b"    # Why") : CLASS.index(b"def main")],
+        CLASS[CLASS.index(b"def main") :],
     ]
+
+
+def test_a_piece_is_called_after_what_it_starts_with():
+    assert told(CLASS, "python", 120) == [
+        ("class", "Store", ""),
+        ("method", "Store.put", "Store"),
+        ("function", "main", ""),
+    ]
+
+
+def test_a_piece_inside_a_declaration_is_called_after_it():
+    body = b"".join(b"        a%02d = 1\n" % number for number in range(20))
+    code = b"class A:\n    def f(self):\n" + body
+    assert told(code, "python", 150)[1:] == [("method", "A.f", "A")] * 2
+
+
+def test_a_function_that_fits_is_not_cut_for_the_sake_of_full_pieces():
+    function = b"def f():\n" + b"    return 1\n" * 5
+    assert contents(function * 4, "python", 100) == [function] * 4
+
+
+def test_a_signature_is_not_parted_from_the_first_statement_nor_a_bracket_from_the_last():
+    code = b"void f(\n  int a)\n{\n  one();\n  two();\n  three();\n}\n"
+    at = code.index(b"  two")
+    assert contents(code, "c", 32) == [code[:at], code[at:]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b's = """\n' + b"def f():\n\n" * 7 + b'"""\n',
+        b"/*\n" + b"int f;\n\n" * 8 + b"*/\n",
+        b"```\n" + b"# A\n\n" * 12 + b"```\n",
+    ],
+)
+def test_a_string_a_comment_or_a_fence_that_fits_is_never_cut(text):
+    language = {b"s": "python", b"/": "c", b"`": "markdown"}[text[:1]]
+    before = b"int x;\n" * 5 if language == "c" else b"x = 1\n\n" * 5
+    assert text in contents(before + text + before, language, len(text))
+
+
+def test_a_string_over_the_target_is_cut_at_its_lines():
+    code = b's = """\n' + b"word word\n" * 30 + b'"""\n'
+    assert all(content.endswith(b"\n") for content in contents(code, "python", 100))
+
+
+def test_a_line_over_the_target_is_cut_between_its_members():
+    code = b"{" + b",".join(b'"key%d": [1, 2]' % number for number in range(50)) + b"}"
+    assert all(content.startswith(b'"key') for content in contents(code, "json", 100)[1:])
+
+
+def test_where_syntax_is_broken_the_rest_is_cut_well():
+    good = b"int f(void)\n{\n  return 1;\n}\n\n"
+    bad = b"#define_bad (((\n<<<<<<< HEAD\nfoo( {\n=======\n>>>>>>> b\n"
+    pieces = contents(good * 10 + bad + good * 10, "c", 80)
+    assert sum(content.count(good) for content in pieces) == 20
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "parts"),
+    [
+        (b"para-a\n\npara-b\n\npara-c\n", None, [b"para-a\n\n", b"para-b\n\n", b"para-c\n"]),
+        (
+            b'{\n  "a": {\n    "x": 1\n  },\n  "b": [1, 2]\n}\n',
+            "json",
+            [b'{\n  "a": {\n    "x": 1\n  },\n', b'  "b": [1, 2]\n}\n'],
+        ),
+        (
+            b"# A\n\ntext\n\n## B\n\n```\n# no\n```\n\n# C\n",
+            "markdown",
+            [b"# A\n\ntext\n\n", b"## B\n\n```\n# no\n```\n\n", b"# C\n"],
+        ),
+        (
+            b"import os\nimport re\n\ndef f():\n    pass\nclass A:\n    x = 1\n",
+            "python",
+            [b"import os\nimport re\n\n", b"def f():\n    pass\n", b"class A:\n    x = 1\n"],
+        ),
+    ],
+)
+def test_each_declaration_section_member_or_paragraph_is_a_piece_when_asked_for(
+    code, language, parts
+):
+    assert contents(code, language, natural=True) == parts
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_lines_are_counted_whatever_ends_them(end):
+    code = end.join([b"def f():", b"    pass", b"def g():", b"    pass", b""])
+    pieces = splitters.split(code, "python", 28).pieces
+    assert [(lines(piece), piece.name) for piece in pieces] == [((1, 2), "f"), ((3, 4), "g")]
+
+
+@pytest.mark.parametrize("sign", ["\f", "\v", "\x85", "\u2028"])
+def test_what_is_no_line_break_ends_no_line(sign):
+    (piece,) = splitters.split(f"a{sign}b\nc\n".encode()).pieces
+    assert lines(piece) == (1, 2)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_cut_where_the_same_text_is_cut(encoding):
+    code = "def f():\n    return '\N{GRINNING FACE}'\n\ndef g():\n    return 'ä'\n"
+    pieces = contents(code.encode(encoding), "python", 70)
+    assert [one.decode(encoding if not at else encoding[:9]) for at, one in enumerate(pieces)] == [
+        code[: code.index("def g")],
+        code[code.index("def g") :],
+    ]
+
+
+def test_no_character_is_cut_nor_a_line_break_of_two_bytes():
+    for text in ("ä€\N{GRINNING FACE}" * 50, "\r\n" * 50):
+        for target in range(4, 12):
+            assert "".join(one.decode() for one in contents(text.encode(), None, target)) == text
+            assert not any(one.startswith(b"\n") for one in contents(text.encode(), None, target))
+
+
+def test_no_surrogate_pair_is_cut():
+    text = "abcde\N{GRINNING FACE}" * 40
+    pieces = contents(text.encode("utf-16-le"), None, 10)
+    assert "".join(piece.decode("utf-16-le") for piece in pieces) == text

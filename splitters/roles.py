@@ -1,0 +1,64 @@
+"""What a type of node is to one who cuts: as the language's row says, else by its name."""
+
+import re
+from typing import NamedTuple
+
+from splitters.language import Language
+
+SECTION = "section"
+TEXTS = re.compile("string|comment|heredoc|fenced|code_block|raw_text|template_literal|regex")
+LISTS = re.compile("concatenated|list")
+BODIES = re.compile("(^|_)(body|block)$")
+CLOSING = re.compile("end_tag|ETag|closing|_end$")
+LEADING = re.compile("start_tag|STag|opening|attribute_|annotation|decorator|modifier|comment")
+LOOSE = re.compile("assignment|expression|variable|lexical|call|^declaration$")
+"""Types that declare something only now and then, and are statements otherwise."""
+COMMENT = re.compile("comment", re.IGNORECASE)
+
+
+class Role(NamedTuple):
+    """What all nodes of one type are."""
+
+    declares: bool
+    """It may be a declaration, or wrap one."""
+    firm: bool
+    """It nearly always does."""
+    leads: bool
+    """It belongs to what is below it, as a comment does."""
+    titles: bool
+    """It may be a heading: all that follows is under it."""
+    holds: bool
+    """It holds a heading and what is under it."""
+    closes: bool
+    """It belongs to what is above it, as a bracket does."""
+    comments: bool
+    """It is a comment, which a blank line may part from what is below."""
+    text: bool
+    """Nothing in it is syntax, whatever the grammar sees there."""
+    body: bool
+    """It is most of what is around it, and no item there."""
+
+
+class Roles(dict[str, Role]):
+    """The roles of a language's nodes, by type; each is found out once."""
+
+    def __init__(self, language: Language) -> None:
+        super().__init__()
+        self.language = language
+
+    def __missing__(self, kind: str) -> Role:
+        row = self.language
+        declares = kind in row.kinds or kind in row.wrappers
+        titles = row.kinds.get(kind) == SECTION
+        self[kind] = Role(
+            declares=declares,
+            firm=declares and not LOOSE.search(kind),
+            leads=kind in row.attached or titles or bool(LEADING.search(kind)),
+            titles=titles,
+            holds=kind == SECTION and not titles,
+            closes=bool(CLOSING.search(kind)),
+            comments=bool(COMMENT.search(kind)),
+            text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
+            body=bool(BODIES.search(kind)),
+        )
+        return self[kind]
