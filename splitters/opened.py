@@ -139,19 +139,25 @@ class Opened:
 
     def _grouped(self, child: Child | None) -> list[Border]:
         """The borders of what waited for a child, and its own: the best is before all of them."""
-        best, places = self.title, self.waiting
-        if child is not None:
-            best = best or self._border(child)._replace(rank=self._rank(child))
-            places = self.waiting if child.line is None else [*self.waiting, child]
-        best = best or Border(0, self.rank, self.level + 1, None, self.place)
+        last = Border(0, self.rank, self.level + 1, None, self.place)
+        best = self.title or (self._border(child) if child else last)
+        rank, level, node = best.rank, best.level, None if self.title else best.node
+        places = self.waiting
+        if child and child.line is not None:
+            places = [*places, child]
+        elif child and not self.title:
+            rank = self._rank(child)
+        torn = max(self.rank, Rank.TORN)
         long = places[-1].start - places[0].start > self.target
-        inner = (self.rank, TEXT) if long else (max(self.rank, Rank.TORN), best.level)
-        found = [best._replace(at=places[0].line or 0)]
+        found = [Border(places[0].line or 0, rank, level, best.node, best.place, best.alone)]
         for before, here in pairwise(places):
-            apart = before.role.comments and is_after_blank(self.text, here.line)
-            rank, level = (best.rank, best.level + 1) if apart else inner
-            node = None if self.title else best.node
-            found.append(Border(here.line or 0, rank, level, node, self.place))
+            at = here.line or 0
+            if before.role.comments and is_after_blank(self.text, at):
+                found.append(Border(at, rank, level + 1, node, self.place))
+            elif long:
+                found.append(Border(at, self.rank, TEXT, node, self.place))
+            else:
+                found.append(Border(at, torn, level, node, self.place))
         self.waiting, self.title = [], None
         return found
 

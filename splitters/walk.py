@@ -14,6 +14,8 @@ MARK = b"\xef\xbb\xbf"
 NEWLINE = 10
 BLANK = b" \t\f\v"
 BREAK = b"\r\n"
+PLAIN = 4
+"""Children in a row without a border, from which on others like them are skipped."""
 FINE = 64
 """Borders within a line that a piece has at least, where it is of many small nodes."""
 
@@ -61,6 +63,7 @@ class _Walk:
         cursor, path, text = self.cursor, self.path, self.text
         if not cursor.goto_first_child():
             return
+        plain = 0
         while path:
             node, around = cursor.node, path[-1]
             assert node is not None  # only a cursor that was reset to nothing has none
@@ -68,7 +71,11 @@ class _Walk:
             if end <= self.line_end and start != self.first and self._is_plain(start, end):
                 if node.is_named:
                     around.seen(cursor.field_id)
+                plain += 1
+                if plain > PLAIN and around.items and self._skip(end):
+                    continue
             elif start < end:
+                plain = 0
                 line = start if not start or text[start - 1] == NEWLINE else self._line(start)
                 role = self.roles[node.type]
                 child = Child(node, role, node.is_named, start, end, cursor.field_id, line)
@@ -88,6 +95,15 @@ class _Walk:
         if self.path[-1].waiting:
             return False
         return self.fits or (start - self.last < self.fine and end - start <= self.target)
+
+    def _skip(self, end: int) -> bool:
+        """Go to the next child that is not plain; in a list of many that costs as much as two."""
+        goal = self.line_end if self.fits else max(end, self.last + self.fine)
+        self.cursor.goto_parent()
+        if self.cursor.goto_first_child_for_byte(goal) is not None:
+            return True
+        self.cursor.goto_last_child()
+        return False
 
     def _line(self, start: int) -> int | None:
         """The start of the line, if nothing but blanks stands before `start` there."""
