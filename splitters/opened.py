@@ -173,4 +173,4 @@ def _heading(section: Node, roles: Roles) -> Node | None:
     if not section.named_child_count:
         return None
     first = section.named_child(0)
-    return first if roles[first.type].titles else None
+    return first if roles.of(first).titles else None

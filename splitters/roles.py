@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from splitters.language import Language
+from splitters.syntax import Node
 
 SECTION = "section"
 TEXTS = re.compile("string|comment|heredoc|fenced|code_block|raw_text|template_literal|regex")
@@ -39,26 +40,33 @@ class Role(NamedTuple):
     """It is most of what is around it, and no item there."""
 
 
-class Roles(dict[str, Role]):
-    """The roles of a language's nodes, by type; each is found out once."""
+class Roles(dict[int, Role]):
+    """The roles of a language's nodes, by the number of their type; each is found out once."""
 
     def __init__(self, language: Language) -> None:
         super().__init__()
         self.language = language
 
-    def __missing__(self, kind: str) -> Role:
-        row = self.language
-        declares = kind in row.kinds or kind in row.wrappers
-        titles = row.kinds.get(kind) == SECTION
-        self[kind] = Role(
-            declares=declares,
-            firm=declares and not LOOSE.search(kind),
-            leads=kind in row.attached or titles or bool(LEADING.search(kind)),
-            titles=titles,
-            holds=kind == SECTION and not titles,
-            closes=bool(CLOSING.search(kind)),
-            comments=bool(COMMENT.search(kind)),
-            text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
-            body=bool(BODIES.search(kind)),
-        )
-        return self[kind]
+    def of(self, node: Node) -> Role:
+        """The role of a node."""
+        number = node.kind_id
+        role = self.get(number)
+        if role is None:
+            role = self[number] = _role(node.type, self.language)
+        return role
+
+
+def _role(kind: str, row: Language) -> Role:
+    declares = kind in row.kinds or kind in row.wrappers
+    titles = row.kinds.get(kind) == SECTION
+    return Role(
+        declares=declares,
+        firm=declares and not LOOSE.search(kind),
+        leads=kind in row.attached or titles or bool(LEADING.search(kind)),
+        titles=titles,
+        holds=kind == SECTION and not titles,
+        closes=bool(CLOSING.search(kind)),
+        comments=bool(COMMENT.search(kind)),
+        text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
+        body=bool(BODIES.search(kind)),
+    )

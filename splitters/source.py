@@ -50,4 +50,5 @@ def _narrow(data: bytes, encoding: str) -> bytes:
 
 
 def _line_fed(text: bytes) -> bytes:
-    return LONE_RETURN.sub(b"\n", text) if text.count(b"\r") > text.count(b"\r\n") else text
+    lone = b"\r" in text and text.count(b"\r") > text.count(b"\r\n")
+    return LONE_RETURN.sub(b"\n", text) if lone else text

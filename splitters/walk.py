@@ -77,8 +77,8 @@ class _Walk:
             elif start < end:
                 plain = 0
                 line = start if not start or text[start - 1] == NEWLINE else self._line(start)
-                role = self.roles[node.type]
-                child = Child(node, role, node.is_named, start, end, cursor.field_id, line)
+                role, field = self.roles.of(node), cursor.field_id
+                child = Child(node, role, node.is_named, start, end, field, line)
                 for border in around.borders(child):
                     if border.at >= self.last and not (self.fits and border.rank is Rank.WITHIN):
                         self.last = border.at
