@@ -63,7 +63,10 @@ def follow(node: Node, path: str) -> Node | None:
 
 def first(node: Node, *types: str) -> Node | None:
     """The first child of one of these types."""
-    return next((child for child in node.children if child.type in types), None)
+    for child in node.children:
+        if child.type in types:
+            return child
+    return None
 
 
 def within(node: Node, *types: str) -> bool:

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from splitters.declared import declared, decoded, follow
+from splitters.declared import declared, decoded, first
 from splitters.language import Declared, Language
 from splitters.source import Source, read
 from splitters.syntax import Node, found, parse
@@ -16,8 +16,8 @@ SIGNATURE = 160
 """Characters of a signature."""
 SPACED = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
 """What is left of lines that were joined inside brackets."""
-BODIES = "body|block|do_block|class_body|function_body|enum_class_body|content"
-"""The fields and types before which a signature ends."""
+BODIES = frozenset({"block", "do_block", "class_body", "function_body", "enum_class_body"})
+"""The types before which a signature ends, besides the field `body`."""
 HOLDERS = frozenset(
     {"actor", "class", "enum", "extension", "impl", "instance", "interface", "object"}
     | {"protocol", "record", "struct", "trait", "union"}
@@ -71,7 +71,7 @@ def outline(data: bytes, language: Language) -> tuple[Declaration, ...]:
     drafts = list(_drafts(source.text, language))
     _extend(drafts, len(source.text))
     order = list(_nested(source.text, drafts, language))
-    return _frozen(source, order)
+    return _frozen(source, order, language)
 
 
 def _drafts(text: bytes, language: Language) -> Iterator[_Draft]:
@@ -175,7 +175,7 @@ def _same(text: bytes, before: _Draft, draft: _Draft, language: Language) -> boo
     )
 
 
-def _frozen(source: Source, order: list[_Draft]) -> tuple[Declaration, ...]:
+def _frozen(source: Source, order: list[_Draft], language: Language) -> tuple[Declaration, ...]:
     """The declarations of the drafts; the last first, so that each finds its children made."""
     text, width = source.text, source.width
     for draft in order:
@@ -192,7 +192,7 @@ def _frozen(source: Source, order: list[_Draft]) -> tuple[Declaration, ...]:
             bisect_right(lines, draft.start),
             bisect_right(lines, max(draft.start, draft.end - 1)),
             tuple(made.pop(id(one)) for one in draft.inside),
-            _signature(text, draft),
+            _signature(text, draft, language),
             draft.above * width,
         )
     return tuple(made[id(draft)] for draft in order if id(draft) not in inner)
@@ -204,21 +204,22 @@ def _trimmed(text: bytes, start: int, end: int) -> int:
     return end
 
 
-def _signature(text: bytes, draft: _Draft) -> str:
-    """How something is declared, up to its body or the end of the line."""
-    body = _body(draft.node) or _body(draft.node.child_by_field_name("value"))
-    body = body or _body(draft.node.child_by_field_name("right"))
+def _signature(text: bytes, draft: _Draft, language: Language) -> str:
+    """How something is declared, up to its body or the end of the line; of data, on one line."""
+    body = None if language.depth else _body(draft.node)
     while body and body.prev_sibling and "comment" in body.prev_sibling.type:
         body = body.prev_sibling
-    end = body.start_byte if body else -1
-    if end <= draft.begin:
-        most = min(draft.end, draft.begin + 4 * SIGNATURE)
-        end = text.find(b"\n", draft.begin, most)
-        end = most if end < 0 else end
-    plain = decoded(text[draft.begin : min(end, draft.begin + 4 * SIGNATURE)])
+    most = min(draft.end, draft.begin + 4 * SIGNATURE)
+    end = body.start_byte if body else text.find(b"\n", draft.begin, most)
+    plain = decoded(text[draft.begin : min(end, most) if end > draft.begin else most])
     plain = SPACED.sub("", plain).rstrip("{:=- \t")
     return plain if len(plain) <= SIGNATURE else plain[: SIGNATURE - 1].rstrip() + "…"
 
 
-def _body(node: Node | None) -> Node | None:
-    return follow(node, BODIES) if node is not None else None
+def _body(node: Node) -> Node | None:
+    """The body of a declaration, or of the function that it gives a name to."""
+    named = node.child_by_field_name("value") or node.child_by_field_name("right")
+    for one in (node, named):
+        if one is not None and (body := one.child_by_field_name("body") or first(one, *BODIES)):
+            return body
+    return None
