@@ -75,6 +75,9 @@ class Opened:
 
     def borders(self, child: Child) -> Sequence[Border]:
         """The borders that are known once a child is seen."""
+        if child.role.between and self.text[child.start : child.end].isspace():
+            self.seen(child.field)
+            return ()
         if child.role.leads and self._leads(child):
             return self._wait(child)
         found = self._grouped(child) if self.waiting else (self._border(child),)
@@ -94,7 +97,8 @@ class Opened:
 
     def _leads(self, child: Child) -> bool:
         small = child.end - child.start <= self.target
-        return small and child.named and child.line is not None and child.field is None
+        free = child.field is None or child.role.attached
+        return small and child.named and child.line is not None and free
 
     def _wait(self, child: Child) -> Sequence[Border]:
         """What leads waits for what it belongs to; a heading says where what follows is."""

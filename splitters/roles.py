@@ -7,9 +7,11 @@ from splitters.language import Language
 from splitters.syntax import Node
 
 SECTION = "section"
+HEADED = frozenset({SECTION, "stage"})
+"""Kinds that go on to the next of theirs."""
 TEXTS = re.compile("string|comment|heredoc|fenced|code_block|raw_text|template_literal|regex")
 LISTS = re.compile("concatenated|list")
-BODIES = re.compile("(^|_)(body|block)$")
+BODIES = re.compile("(^|_)(body|block)$|^body_")
 CLOSING = re.compile("end_tag|ETag|closing|_end$")
 LEADING = re.compile("start_tag|STag|opening|attribute_|annotation|decorator|modifier|comment")
 LOOSE = re.compile("assignment|expression|variable|lexical|call|^declaration$")
@@ -26,6 +28,8 @@ class Role(NamedTuple):
     """It nearly always does."""
     leads: bool
     """It belongs to what is below it, as a comment does."""
+    attached: bool
+    """It does so in whatever field it is."""
     titles: bool
     """It may be a heading: all that follows is under it."""
     holds: bool
@@ -34,6 +38,8 @@ class Role(NamedTuple):
     """It belongs to what is above it, as a bracket does."""
     comments: bool
     """It is a comment, which a blank line may part from what is below."""
+    between: bool
+    """It may be nothing but the blanks between others."""
     text: bool
     """Nothing in it is syntax, whatever the grammar sees there."""
     body: bool
@@ -58,7 +64,7 @@ class Roles(dict[int, Role]):
 
 def _role(kind: str, row: Language) -> Role:
     declares = kind in row.kinds or kind in row.wrappers
-    titles = row.kinds.get(kind) == SECTION
+    titles = row.kinds.get(kind) in HEADED
     return Role(
         declares=declares,
         firm=declares and not LOOSE.search(kind),
@@ -67,6 +73,8 @@ def _role(kind: str, row: Language) -> Role:
         holds=kind == SECTION and not titles,
         closes=bool(CLOSING.search(kind)),
         comments=bool(COMMENT.search(kind)),
+        attached=kind in row.attached,
+        between=kind == "CharData",
         text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
         body=bool(BODIES.search(kind)),
     )
