@@ -1,4 +1,4 @@
-"""Each language on a file of its own: what is declared in it."""
+"""Each language on a file of its own: what is declared in it, and where it is cut."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from splitters import LANGUAGES, Declaration, outline
+from splitters import LANGUAGES, Declaration, outline, split
 from splitters.table import BY_NAME
 
 FOLDERS = sorted((Path(__file__).parent / "languages").iterdir())
@@ -38,6 +38,13 @@ def test_an_outline_says_what_a_file_declares(folder):
     data = source(folder)
     expected = (folder / "outline.txt").read_text(encoding="utf-8").splitlines()
     assert list(listed(data, outline(data, BY_NAME[folder.name]))) == expected
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_file_is_cut_where_a_reader_would(folder):
+    pieces = split(source(folder), folder.name, 512).pieces
+    expected = [int(line) for line in (folder / "cuts.txt").read_text().split()]
+    assert [piece.first_line for piece in pieces] == expected
 
 
 @pytest.mark.parametrize("field", ["suffixes", "files", "interpreters", "aliases"])
