@@ -1,12 +1,13 @@
 """Each language on a file of its own: what is declared in it, and where it is cut."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from splitters import LANGUAGES, Declaration, outline, split
+from splitters import LANGUAGES, Declaration, UnknownLanguageError, outline, split
 from splitters.table import BY_NAME
 
 FOLDERS = sorted((Path(__file__).parent / "languages").iterdir())
@@ -66,6 +67,12 @@ def test_the_names_of_types_in_older_indexes_are_known():
 )
 def test_a_suffix_or_another_name_will_do(said, name):
     assert BY_NAME[said].name == name
+
+
+def test_an_unknown_name_is_answered_with_all_that_are_known():
+    names = ", ".join(sorted(row.name for row in LANGUAGES))
+    with pytest.raises(UnknownLanguageError, match=re.escape(f"text, {names}")):
+        split(b"", "klingon")
 
 
 def test_the_page_lists_the_rows_of_the_table():

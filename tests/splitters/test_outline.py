@@ -1,9 +1,22 @@
 """Outlines of what is not as it should be: broken, deep, dense, in another encoding."""
 
 import json
+from functools import cache
+from pathlib import Path
 
-from splitters import Declaration, detect, outline
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from splitters import LANGUAGES, Declaration, detect, outline
 from splitters.table import BY_NAME
+
+
+@cache
+def sample(language: str) -> bytes:
+    folder = Path(__file__).parent / "languages" / language
+    (found,) = (path for path in folder.iterdir() if path.suffix != ".txt")
+    return found.read_bytes()
 
 
 def named(data: bytes, language: str) -> list[str]:
@@ -128,3 +141,21 @@ def test_a_notebook_of_another_shape_has_no_cells():
 def test_what_is_detected_can_be_outlined():
     data = b"#!/usr/bin/env ruby\ndef f = 1\n"
     assert [one.name for one in outline(data, detect("tool", data))] == ["f"]
+
+
+@pytest.mark.parametrize("row", LANGUAGES, ids=lambda row: row.name)
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_a_damaged_file_has_an_outline_in_order(row, data):
+    whole = sample(row.name)
+    at, end = (data.draw(st.integers(0, len(whole))) for _ in "ab")
+    broken = whole[:at] + data.draw(st.binary(max_size=40)) + whole[end:]
+    waiting = [(0, len(broken), outline(broken, row))]
+    while waiting:
+        before, behind, beside = waiting.pop()
+        for one in beside:
+            assert before <= one.start < one.end <= behind
+            assert one.above <= one.start
+            assert broken.count(b"\0") or one.first_line <= one.last_line
+            waiting.append((one.start, one.end, one.children))
+            before = one.end
