@@ -47,6 +47,8 @@ class Language:
     types such as `key/string|value`, or a function where a path cannot say it."""
     wrappers: frozenset[str] = frozenset()
     """Node types that are one with the single declaration in them: `export`, decorators."""
+    holders: frozenset[str] = frozenset()
+    """Node types that only hold declarations: natural pieces are what is in them."""
     attached: frozenset[str] = frozenset()
     """Node types that belong to the declaration below them: comments, decorators, attributes."""
     clauses: frozenset[str] = frozenset()

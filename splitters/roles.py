@@ -28,6 +28,8 @@ class Role(NamedTuple):
     """It nearly always does."""
     leads: bool
     """It belongs to what is below it, as a comment does."""
+    opens: bool
+    """It only holds declarations."""
     attached: bool
     """It does so in whatever field it is."""
     titles: bool
@@ -73,6 +75,7 @@ def _role(kind: str, row: Language) -> Role:
         holds=kind == SECTION and not titles,
         closes=bool(CLOSING.search(kind)),
         comments=bool(COMMENT.search(kind)),
+        opens=kind in row.holders,
         attached=kind in row.attached,
         between=kind == "CharData",
         text=bool(TEXTS.search(kind)) and not LISTS.search(kind),

@@ -152,7 +152,7 @@ def _opened(around: Opened, child: Child, rank: Rank) -> Opened:
 
 
 def _is_all(around: Opened, child: Child) -> bool:
-    """Whether a child is all that is in the top of a file, and no declaration itself."""
-    if not (around.top and around.single):
+    """Whether a child holds all that is in the top of a file, and is no declaration itself."""
+    if not (around.top and (around.single or child.role.opens)):
         return False
     return not (around.declares(child) and declared(child.node, around.roles.language))

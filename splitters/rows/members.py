@@ -73,6 +73,7 @@ ROWS = (
         suffixes=(".ipynb",),
         kinds={"object": "cell"},
         names={"object": cell},
+        holders=frozenset({"pair", "array"}),
     ),
     Language(
         "yaml",
