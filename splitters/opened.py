@@ -61,6 +61,8 @@ class Opened:
     """The field of the child before: another one in it is one more item."""
     ended: bool = True
     """Whether the child before was a whole thing: a declaration, or the comma after an item."""
+    clause: str = ""
+    """The name of the declaration before, if there may be more of it."""
     waiting: list[Child] = field(default_factory=list)
     """Comments and the like, which belong to the next child."""
     title: Border | None = None
@@ -129,11 +131,18 @@ class Opened:
 
     def _rank(self, child: Child) -> Rank:
         like = self.items if child.field is None else child.field == self.same
-        if not (like and child.named) or child.role.closes:
+        again = self._goes_on(child)
+        if again or child.role.closes or not (like and child.named):
             return max(self.rank, Rank.TORN)
         if self.error and child.line != child.start and not is_after_blank(self.text, child.line):
             return max(self.rank, Rank.TORN)
         return self.rank
+
+    def _goes_on(self, child: Child) -> bool:
+        """Whether it is one more clause of the declaration before."""
+        found = declared(child.node, self.roles.language) if child.role.clause else None
+        before, self.clause = self.clause, found.declared.name if found else ""
+        return self.clause != "" and self.clause == before
 
     def _is_whole(self, child: Child) -> bool:
         return self.ended or self._is_declaration(child) or is_after_blank(self.text, child.line)

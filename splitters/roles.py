@@ -12,7 +12,7 @@ HEADED = frozenset({SECTION, "stage"})
 TEXTS = re.compile("string|comment|heredoc|fenced|code_block|raw_text|template_literal|regex")
 LISTS = re.compile("concatenated|list")
 BODIES = re.compile("(^|_)(body|block)$|^body_")
-CLOSING = re.compile("end_tag|ETag|closing|_end$")
+CLOSING = re.compile("end_tag|ETag|closing|_end$|^compound_statement$")
 LEADING = re.compile("start_tag|STag|opening|attribute_|annotation|decorator|modifier|comment")
 LOOSE = re.compile("assignment|expression|variable|lexical|call|^declaration$")
 """Types that declare something only now and then, and are statements otherwise."""
@@ -28,6 +28,8 @@ class Role(NamedTuple):
     """It nearly always does."""
     leads: bool
     """It belongs to what is below it, as a comment does."""
+    clause: bool
+    """Several of one name in a row are one declaration."""
     opens: bool
     """It only holds declarations."""
     attached: bool
@@ -37,7 +39,7 @@ class Role(NamedTuple):
     holds: bool
     """It holds a heading and what is under it."""
     closes: bool
-    """It belongs to what is above it, as a bracket does."""
+    """It belongs to what is above it, as a bracket does, or a block after a macro of C."""
     comments: bool
     """It is a comment, which a blank line may part from what is below."""
     between: bool
@@ -75,6 +77,7 @@ def _role(kind: str, row: Language) -> Role:
         holds=kind == SECTION and not titles,
         closes=bool(CLOSING.search(kind)),
         comments=bool(COMMENT.search(kind)),
+        clause=kind in row.clauses,
         opens=kind in row.holders,
         attached=kind in row.attached,
         between=kind == "CharData",

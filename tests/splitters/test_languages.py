@@ -82,3 +82,15 @@ def test_the_page_lists_the_rows_of_the_table():
         (row.name, " ".join(f"`{one}`" for one in (*row.suffixes, *row.files))) for row in LANGUAGES
     }
     assert written - {("Language", "Files"), ("---", "---")} == told
+
+
+def test_a_body_stays_with_the_macro_before_it():
+    data = b"int x;\n\nSYSCALL_DEFINE3(read, int, fd)\n{\n\treturn ksys_read(fd);\n}\n\nint y;\n"
+    (_, call, _) = split(data, "c", 62).pieces
+    assert data[call.start : call.end].startswith(b"SYSCALL_DEFINE3(read, int, fd)\n{\n")
+
+
+def test_the_clauses_of_one_function_stay_together():
+    data = b"".join(b"def %c(0), do: 1\ndef %c(n), do: n\n" % (one, one) for one in b"fgh")
+    starts = [data[piece.start : piece.start + 8] for piece in split(data, "elixir", 60).pieces]
+    assert starts == [b"def f(0)", b"def g(0)", b"def h(0)"]
