@@ -11,8 +11,9 @@ from orchestrator.errors import ConflictError, GitError, RepositoryError, UsageE
 from orchestrator.events import Delivered, Merged
 from orchestrator.git import Git
 from orchestrator.patch import shown
-from orchestrator.quarantine import Quarantine, one_line
+from orchestrator.quarantine import Quarantine
 from orchestrator.repository import Repository
+from orchestrator.screen import one_line
 from sandbox import scratch
 
 

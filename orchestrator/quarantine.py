@@ -27,6 +27,7 @@ from orchestrator.patch import (
     parse_raw,
 )
 from orchestrator.repository import Base
+from orchestrator.screen import one_line
 
 MAX_PACK = 50 << 20
 """Bytes of one snapshot's pack."""
@@ -44,6 +45,7 @@ _BASE = "refs/run/base"
 _SECONDS = 60.0
 _PACKS = 32
 """Packs that git may have to look into one by one; each costs it about 0.1 ms a command."""
+_WITHOUT_BLOB = ("000000", "160000")  # what is gone, and a submodule: it is not meant to be here
 SMALL = 8 << 20
 """Bytes of blobs that are read at once."""
 _TREE_ID = re.compile(r"[0-9a-f]{40}")
@@ -177,7 +179,7 @@ class Quarantine:
         full disk.
         """
         try:
-            self._take_in(tree_id, pack, parent)
+            self._take_in(tree_id, pack)
             difference = self.difference(parent, tree_id)
             findings = tuple(tree(difference))
             counts = () if findings else self.numstat(parent, tree_id)
@@ -196,7 +198,7 @@ class Quarantine:
             difference=difference,
         )
 
-    def _take_in(self, tree_id: str, pack: Path, parent: str) -> None:
+    def _take_in(self, tree_id: str, pack: Path) -> None:
         if not _TREE_ID.fullmatch(tree_id):
             raise QuarantineError("the sandbox answered with something that is not a tree id.")
         if pack.stat().st_size > MAX_PACK:
@@ -208,8 +210,6 @@ class Quarantine:
                 begun.unlink()  # git leaves it; on a full disk, the record needs its room
             raise
         self._index_packs()
-        # Everything the tree needs has arrived or was here before.
-        self.git.run("rev-list", "--objects", "--quiet", tree_id, f"^{parent}^{{tree}}")
 
     def _index_packs(self) -> None:
         """One index for all packs, now and then: without it each step is slower than the last."""
@@ -264,13 +264,21 @@ class Quarantine:
         return Stored(self.git, {})
 
     def _stored(self, entries: Iterable[Entry]) -> Stored:
-        """The blobs of a difference, with their sizes asked for all at once."""
+        """The blobs of a difference, with their sizes asked for at once; QuarantineError: not all.
+
+        Folders were read to find the entries, and all else was there before, so the new tree is
+        whole. `rev-list --objects` says the same 0.1 s later, after a walk through 80,000 files.
+        """
         blobs = {blob for entry in entries for blob in (entry.old_blob, entry.new_blob)}
         asked = "\n".join(sorted(blobs - {NO_OBJECT})).encode()
-        answer = self.git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked)
-        words = (line.split() for line in answer.decode("ascii").splitlines())
-        # A submodule's commit is "missing" and has no size.
-        return Stored(self.git, {name: int(size) for name, size in words if size.isdigit()})
+        wanted = "--batch-check=%(objectname) %(objecttype) %(objectsize)"
+        answer = self.git.run("cat-file", wanted, stdin=asked).decode("ascii")
+        rows = (line.split() for line in answer.splitlines())
+        sizes = {row[0]: int(row[2]) for row in rows if row[1] == "blob"}
+        for entry in entries:
+            if entry.new_blob not in sizes and entry.new_mode not in _WITHOUT_BLOB:
+                raise QuarantineError(f"what should be in {entry.name} did not come.")
+        return Stored(self.git, sizes)
 
     def _folders(self, new: str, entries: Iterable[Entry]) -> dict[bytes, tuple[bytes, ...]]:
         """The names in every folder above an added path."""
@@ -305,13 +313,6 @@ def _contents(answer: bytes, count: int) -> Iterator[bytes]:
         end = start + int(answer[at:start].split(b" ")[-1])
         yield answer[start:end]
         at = end + 1
-
-
-def one_line(text: str, most: int = 200) -> str:
-    """Text that cannot break out of its line, move the cursor or turn the writing round."""
-    seen = "".join(char if char.isprintable() else " " for char in text)
-    line = " ".join(seen.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def _link(source: Path, target: Path) -> None:

@@ -117,3 +117,10 @@ def _paint_by_mark(line: str, ink: Ink) -> str:
         case "@":
             return ink.cyan(line)
     return line
+
+
+def one_line(text: str, most: int = 200) -> str:
+    """Text that cannot break out of its line, move the cursor or turn the writing round."""
+    seen = "".join(char if char.isprintable() else " " for char in text)
+    line = " ".join(seen.split())
+    return line if len(line) <= most else line[: most - 1] + "…"

@@ -5,7 +5,7 @@ import pytest
 from orchestrator.errors import QuarantineError
 from orchestrator.outcome import Verdict
 from orchestrator.quarantine import Change, Note, Quarantine
-from tests.exchange import NOTE, Exchange, git
+from tests.exchange import NOTE, Exchange, Inside, git
 
 
 def message(exchange: Exchange, commit: str) -> str:
@@ -91,6 +91,33 @@ def test_blobs_can_be_asked_for(exchange: Exchange):
     assert difference.blobs.size(entry.new_blob) == 17_000_000
     assert len(difference.blobs.read(entry.new_blob)) == 16 << 20
     assert exchange.quarantine.blobs.read(entry.old_blob) == b"one\ntwo\n"
+
+
+def entry(mode: str, name: str, child: str) -> bytes:
+    return f"{mode} {name}\0".encode() + bytes.fromhex(child)
+
+
+@pytest.mark.parametrize(
+    "case", ["blob", "finding", "link", "folder", "in a folder", "kind", "itself", "no tree"]
+)
+def test_a_tree_of_which_something_is_missing_is_refused(exchange: Exchange, case: str):
+    """Whatever let it in: the tree is put into the quarantine beside an honest pack."""
+    put, away = Inside(exchange.quarantine.git.directory).put, "1" * 40
+    blob = put("blob", b"here")
+    inner = put("tree", entry("100644", "b", away))
+    trees = {
+        "blob": entry("100644", "a", away),
+        "finding": entry("100644", "-a", away),  # after one no content is read
+        "link": entry("120000", "a", away),
+        "folder": entry("40000", "a", away),
+        "in a folder": entry("40000", "a", inner),
+        "kind": entry("100644", "a", put("tree", entry("100644", "b", blob))),
+    }
+    tree = put("tree", trees[case]) if case in trees else {"itself": away, "no tree": blob}[case]
+    pack = exchange.inside.pack(exchange.changed({b"a.txt": ("100644", b"x")}))
+    with pytest.raises(QuarantineError):
+        exchange.quarantine.admit(tree, pack, parent=exchange.base.commit, note=NOTE)
+    assert exchange.quarantine.tip == exchange.base.commit
 
 
 def test_it_can_be_opened_again(exchange: Exchange):
