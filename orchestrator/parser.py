@@ -18,14 +18,15 @@ import msgspec
 
 import splitters
 from orchestrator.child import Child, DiedError
+from orchestrator.coarse import cut
 from splitters import TARGET, Declaration, Pieces, UnknownLanguageError
 from splitters.map import Glance
 
 LARGEST = 16 << 20
 """Bytes of a file that is worth parsing; a caller refuses a larger one."""
 _DEPTH = 64
-_NATURAL = 1 << 20
-"""Bytes of a plain text that is cut at each paragraph: there can be one every two bytes."""
+_SMALL = 1 << 20
+"""Bytes; in a larger text paragraphs are not looked for, which may take a second a MiB."""
 _FORGED = "the parser gave an answer that cannot be"
 _PROGRAM = """\
 import sys
@@ -123,9 +124,9 @@ class Parser:
             said = self._ask({**question, "target": target, "natural": natural}, data)
             return Parted(_pieces(said, data, target))
         except _LostError as lost:
-            natural = natural and len(data) <= _NATURAL
-            pieces = splitters.split(data, None, target, natural)
-            return Parted(pieces, f"{lost}; the file is cut as plain text")
+            quick = len(data) > _SMALL
+            text = cut(data, target) if quick else splitters.split(data, None, target, natural)
+            return Parted(text, f"{lost}; the file is cut as plain text")
 
     def outline(self, data: bytes, path: str = "", *, language: str | None = None) -> Outlined:
         """The declarations of a file, the language as in `split`.
@@ -159,9 +160,9 @@ class Parser:
         except DiedError as died:
             raise _LostError(f"the parser {died}") from None
         if "unknown" in said:
-            raise UnknownLanguageError(said["unknown"])
+            raise UnknownLanguageError(str(said["unknown"]))
         if "failed" in said:
-            raise _LostError(said["failed"])
+            raise _LostError(str(said["failed"]))
         return said
 
     def _answered(self, question: Mapping[str, object], data: bytes) -> dict[str, Any]:

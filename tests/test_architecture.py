@@ -21,6 +21,7 @@ LAYERS = (
     {
         "beside",
         "child",
+        "coarse",
         "errors",
         "events",
         "outcome",

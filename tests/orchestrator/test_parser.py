@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from orchestrator.parser import Bounds, Parser
 from splitters import UnknownLanguageError
 
 SOURCE = b"class Sum:\n    def add(self):\n        return 1\n\n\ndef zero():\n    return 0\n"
+ENDLESS = b"a\n" * (8 << 20)
 LARGE = b"def f():\n    return [%s]\n" % (b"1, " * 400_000)
 
 
@@ -109,6 +111,15 @@ def test_a_file_that_takes_too_long_is_plain_text():
         outlined = parser.outline(LARGE, "a.py")
     assert outlined.trouble == "the parser took more than 0.01 s; the file is taken for plain text"
     assert outlined.declarations == ()
+
+
+def test_a_large_plain_text_that_takes_too_long_is_still_cut():
+    with Parser(Bounds(seconds=0.5)) as parser:
+        before = time.process_time()
+        parted = parser.split(ENDLESS, "a.txt")
+        assert time.process_time() - before < 2
+    assert parted.trouble == "the parser took more than 0.5 s; the file is cut as plain text"
+    assert b"".join(map(parted.pieces.content, parted.pieces.pieces)) == ENDLESS
 
 
 def test_a_file_that_takes_too_much_memory_is_plain_text(small):
