@@ -1,6 +1,6 @@
 """The tools for files that are too large to be read whole: cut, read, change, in pieces."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 
 from orchestrator.edit import EditProblem
@@ -11,7 +11,7 @@ from orchestrator.tools.edited import PieceEdit, Script, edited
 from orchestrator.tools.files import INLINE, LARGEST, require_text
 from orchestrator.tools.recut import Recut, recut
 from orchestrator.tools.tool import Context, ToolError
-from splitters import TARGET, Declaration, Piece
+from splitters import TARGET, Piece
 
 SHOWN = 100_000
 """Characters of a piece with its line numbers that are shown whole."""
@@ -38,16 +38,14 @@ def split_file(
     if not _SMALLEST <= target <= INLINE:
         raise ToolError(f"target_bytes: expected {_SMALLEST} to {INLINE}, got {target}")
     content = _read(context, path)
-    parser = context.desk.parser
-    parted = parser.split(content, path, target=target, natural=natural)
+    parted = context.desk.parser.split(content, path, target=target, natural=natural)
     pieces = parted.pieces.pieces
     language = parted.pieces.language
     context.desk.keep(path, Cut(_hash(content), language, target, pieces))
     trouble = f"\n[{parted.trouble}]" if parted.trouble else ""
-    declared = () if parted.trouble else parser.outline(content, path).declarations
     count = "1 piece" if len(pieces) == 1 else f"{len(pieces):,} pieces"
     head = f"{path}: {len(content):,} bytes, {language}, in {count}"
-    return "\n".join((head + trouble, *_listed(pieces, declared)))
+    return "\n".join((head + trouble, *(_row(piece) + _named(piece.names) for piece in pieces)))
 
 
 def read_piece(context: Context, path: str, piece: int) -> str:
@@ -167,18 +165,6 @@ def _report(path: str, result: Recut, more: int, last: int) -> str:
         moved = f"; the pieces behind {last} have new numbers now: {more:+} for each"
     head = f"{path} changed: {len(result.content):,} bytes in {count:,} pieces{moved}"
     return "\n".join((head, *(_row(piece) for piece in shown)))
-
-
-def _listed(pieces: Sequence[Piece], declared: Sequence[Declaration]) -> Iterator[str]:
-    """A line for each piece, with what begins in it."""
-    waiting = list(reversed(declared))
-    for piece in pieces:
-        names = []
-        while waiting and waiting[-1].start < piece.end:
-            one = waiting.pop()
-            names.append(one.name)
-            waiting += reversed(one.children)
-        yield _row(piece) + _named(names)
 
 
 def _named(names: Sequence[str]) -> str:
