@@ -12,13 +12,11 @@ from pathlib import Path
 
 import splitters
 from orchestrator.errors import PieceError, UsageError
+from orchestrator.parser import LARGEST, Parser, Parted
 from orchestrator.seal import Seal
 from splitters import folder
 from splitters.folder import Stored
 from splitters.index import NAME, BadIndexError, Index, of
-
-TYPE_NAMES = {"txt": "text", "jsonc": "json", "json5": "json"}
-"""Names of languages that a person may give beside those of the splitters, and suffixes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +29,18 @@ class Cut:
     natural: bool = False
 
 
-def split(source: str, how: Cut, home: Path, output: str | None = None) -> tuple[Path, Index]:
-    """Write the pieces of a file and their index; where it is, and the index.
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An index, and where it is."""
+
+    path: Path
+    index: Index
+    trouble: str = ""
+    """Why a file whose language is known was cut as plain text; else empty."""
+
+
+def split(source: str, how: Cut, home: Path, parser: Parser, output: str | None = None) -> Written:
+    """Write the pieces of a file and their index.
 
     Without `output` that is a folder of the file's own under `home`, so that nothing of ours comes
     into a repository unasked. A folder that holds something else is left as it is, and one inside
@@ -40,29 +48,29 @@ def split(source: str, how: Cut, home: Path, output: str | None = None) -> tuple
     """
     path = existing(source)
     data = path.read_bytes()
-    cut = _cut(path, data, how)
+    cut = _cut(path, data, how, parser)
     place = _text(Path(output) if output is not None else _own(path, home))
     seal = Seal(home)
     for each in _places(place, path.name):
         _make(each)
         with folder.locked(each):
-            index = of(cut, str(path), str(each), _now())
+            index = of(cut.pieces, str(path), str(each), _now())
             old = _own_before(each, path, seal)
             if old is not None:
                 require_merged(old)
             if old is not None or folder.free(each, index):
-                return each / NAME, store(index, data, seal, old)
+                return _store(index, data, seal, old, cut.trouble)
     raise AssertionError("there is always one more place")
 
 
-def refresh(where: str, home: Path, source: str | None = None) -> tuple[Path, Index]:
-    """Cut the source of an index anew, as it was cut before; where the index is, and what it says.
+def refresh(where: str, home: Path, parser: Parser, source: str | None = None) -> Written:
+    """Cut the source of an index anew, as it was cut before.
 
     Raises PieceError when edited pieces would be lost.
     """
     with opened(where, home, source) as (stored, path):
         require_merged(stored)
-        return stored.path / NAME, recut(stored, path, path.read_bytes(), Seal(home))
+        return recut(stored, path, path.read_bytes(), Seal(home), parser)
 
 
 @contextmanager
@@ -95,18 +103,13 @@ def opened(
         yield stored, existing(source) if source is not None else _source(stored.index)
 
 
-def recut(stored: Stored, source: Path, data: bytes, seal: Seal) -> Index:
+def recut(stored: Stored, source: Path, data: bytes, seal: Seal, parser: Parser) -> Written:
     """Put the pieces of `data` into the place of those that are stored."""
     before = stored.index
-    cut = splitters.split(data, before.language, before.target_bytes, before.natural)
-    return store(of(cut, str(source), str(stored.path), _now()), data, seal, stored)
-
-
-def store(index: Index, data: bytes, seal: Seal, old: Stored | None) -> Index:
-    """Write an index and its pieces, sealed."""
-    sealed = seal.put(index)
-    folder.write(Path(index.segments[0].path).parent, sealed, data, old)
-    return sealed
+    how = Cut(before.language, before.target_bytes, before.natural)
+    cut = _cut(source, data, how, parser)
+    index = of(cut.pieces, str(source), str(stored.path), _now())
+    return _store(index, data, seal, stored, cut.trouble)
 
 
 def require_merged(stored: Stored) -> None:
@@ -141,29 +144,26 @@ def _source(index: Index) -> Path:
     return path
 
 
-def _cut(path: Path, data: bytes, how: Cut) -> splitters.Pieces:
+def _store(index: Index, data: bytes, seal: Seal, old: Stored | None, trouble: str) -> Written:
+    place = Path(index.segments[0].path).parent
+    sealed = seal.put(index)
+    folder.write(place, sealed, data, old)
+    return Written(place / NAME, sealed, trouble)
+
+
+def _cut(path: Path, data: bytes, how: Cut, parser: Parser) -> Parted:
     if how.target < 1:
         raise UsageError(f"The target is {how.target}; it has to be 1 byte or more.")
-    language = how.language
-    if language is None:
-        found = splitters.detect(path.name, data)
-        language = found.name if found else None
-    else:
-        language = _named(language)
+    language = how.language.lower().removeprefix(".") if how.language is not None else None
+    if len(data) > LARGEST:
+        cut = splitters.split(data, None, how.target, how.natural)
+        return Parted(cut, "it is too large to be parsed; it is cut as plain text")
     try:
-        return splitters.split(data, language, how.target, how.natural)
+        return parser.split(
+            data, path.name, language=language, target=how.target, natural=how.natural
+        )
     except splitters.UnknownLanguageError as error:
         raise UsageError(str(error)) from None
-
-
-def _named(said: str) -> str:
-    """The name of the language that a person calls by a name, an alias or a suffix."""
-    short = said.lower().removeprefix(".")
-    known = {name for row in splitters.LANGUAGES for name in (row.name, *row.aliases)}
-    if short in known:
-        return short
-    found = splitters.detect(f"file.{short}")
-    return found.name if found else TYPE_NAMES.get(short, said)
 
 
 def _own(path: Path, home: Path) -> Path:

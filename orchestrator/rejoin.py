@@ -9,6 +9,7 @@ from pathlib import Path
 
 from orchestrator import threeway
 from orchestrator.errors import PieceError
+from orchestrator.parser import Parser
 from orchestrator.pieces import opened, recut
 from orchestrator.seal import Seal
 from orchestrator.threeway import Span
@@ -32,6 +33,11 @@ class Way:
     """Write nothing at all."""
     force: bool = False
     """Merge also into a source that was changed since it was cut."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the source is written."""
+        return self.apply and not self.dry_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +63,11 @@ class Rejoined:
     """Lines of the source as it is. Nothing was merged then."""
     conflict_path: Path | None = None
     """The merge with its conflicts marked."""
+    trouble: str = ""
+    """Why the pieces are those of a plain text although the language is known; else empty."""
 
 
-def rejoin(where: str, home: Path, way: Way, source: str | None = None) -> Rejoined:
+def rejoin(where: str, home: Path, way: Way, parser: Parser, source: str | None = None) -> Rejoined:
     """Merge the edited pieces of an index into its source.
 
     Raises PieceError when index, pieces and source do not fit together; then nothing was written.
@@ -78,9 +86,10 @@ def rejoin(where: str, home: Path, way: Way, source: str | None = None) -> Rejoi
         if found.conflicts:
             return _refused(done, stored, found, way)
         if found.data != now:
-            return _carried_out(done, stored, now, found.data, way, Seal(home))
-        if way.apply and not way.dry_run and (stored.edited or now != stored.base):
-            recut(stored, path, now, Seal(home))
+            done = _patched(done, stored, now, found.data, way)
+            return _written(done, stored, now, found.data, home, parser) if way.writes else done
+        if way.writes and (stored.edited or now != stored.base):
+            recut(stored, path, now, Seal(home), parser)
         return done
 
 
@@ -113,24 +122,25 @@ def _refused(done: Rejoined, stored: Stored, found: threeway.Merge, way: Way) ->
     return replace(done, after=done.before, conflicts=found.conflicts, conflict_path=path)
 
 
-def _carried_out(
-    done: Rejoined, stored: Stored, now: bytes, new: bytes, way: Way, seal: Seal
-) -> Rejoined:
+def _patched(done: Rejoined, stored: Stored, now: bytes, new: bytes, way: Way) -> Rejoined:
     done = replace(done, patch=threeway.unified(done.source, now, new))
     if way.dry_run:
         return done
     whole.put(stored.path / PATCH, done.patch)
-    done = replace(done, patch_path=stored.path / PATCH)
-    if not way.apply:
-        return done
+    return replace(done, patch_path=stored.path / PATCH)
+
+
+def _written(
+    done: Rejoined, stored: Stored, now: bytes, new: bytes, home: Path, parser: Parser
+) -> Rejoined:
     if now != stored.base:
         backup = stored.path / f"index.backup-{done.before[:12]}"
         whole.put(backup, now)
         done = replace(done, backup=backup)
     if not whole.replace(done.source, new, now):
         raise PieceError(f"{done.source} was changed at this moment: nothing was written to it.")
-    recut(stored, done.source, new, seal)
-    return replace(done, applied=True)
+    written = recut(stored, done.source, new, Seal(home), parser)
+    return replace(done, applied=True, trouble=written.trouble)
 
 
 @contextmanager

@@ -90,7 +90,8 @@ def _relative(source: Path) -> bytes:
         top = find(source.parent).work_tree
     except (GitError, RepositoryError):
         top = None
-    if top is None:
+    # `core.worktree` may name a folder that the file is not in.
+    if top is None or not source.is_relative_to(top.resolve()):
         return os.fsencode(source.name)
     return os.fsencode(source.relative_to(top.resolve()))
 

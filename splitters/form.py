@@ -3,6 +3,8 @@
 import codecs
 import re
 
+from splitters.source import wide
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
@@ -19,10 +21,15 @@ def mark(data: bytes) -> bytes:
 
 
 def encoding(data: bytes) -> str:
-    """`utf-8`, what a byte order mark says, `binary`, or `8-bit`: one of the many old ones."""
+    """`utf-8`, what a byte order mark says, `binary`, or `8-bit`: one of the many old ones.
+
+    UTF-16 is told without a mark, too.
+    """
     for each, name in _MARKS:
         if data.startswith(each):
             return name
+    if name := wide(data):
+        return name
     if b"\0" in data:
         return "binary"
     try:

@@ -25,7 +25,6 @@ _SHORT = {
     "tsx": "ts",
     "rust": "rs",
     "c": "cpp",
-    "c++": "cpp",
     "html": "xml",
 }
 """Languages by the names that `split_type` has for them; any other is called as it is."""
@@ -53,6 +52,8 @@ class Segment:
     kind: str
     name: str
     parent: str
+    names: tuple[str, ...]
+    """Qualified, of what is declared in it."""
     summary: str | None = None
 
 
@@ -147,7 +148,8 @@ def decode(content: bytes, folder: str) -> Index:
     if not isinstance(listed, list):
         raise BadIndexError("segments is no array")
     segments = tuple(
-        _read(Segment, one, f"segment {number}: ") for number, one in enumerate(listed, 1)
+        _read(Segment, _with_names(one), f"segment {number}: ")
+        for number, one in enumerate(listed, 1)
     )
     index = _read(Index, value | {"segments": segments}, "")
     problem = _problem(index, folder)
@@ -168,11 +170,20 @@ def _segment(piece: Piece, source: str, folder: str) -> Segment:
         kind=piece.kind,
         name=piece.name,
         parent=piece.parent,
+        names=piece.names,
     )
 
 
 def _plain(value: dict[str, Any]) -> dict[str, Any]:
     return {key: one for key, one in value.items() if key != "summary" or one is not None}
+
+
+def _with_names(value: object) -> object:
+    """A segment whose array of names is a tuple, if it is one of strings."""
+    names = value.get("names") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(names, list):
+        return value
+    return value | {"names": tuple(names) if all(isinstance(n, str) for n in names) else names}
 
 
 V = TypeVar("V", Index, Segment)

@@ -55,7 +55,7 @@ def replace(path: Path, content: bytes, old: bytes) -> bool:
             temporary.unlink()
             return False
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise

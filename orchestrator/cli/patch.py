@@ -9,6 +9,7 @@ import click
 from orchestrator.cli import place, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.errors import ConflictError
+from orchestrator.parser import Parser
 from orchestrator.rejoin import Rejoined, Way, rejoin
 from orchestrator.screen import patch
 from orchestrator.threeway import Span
@@ -31,9 +32,12 @@ def command(
     conflict ends with 1 and leaves it alone, too.
     """
     way = Way(apply=not no_apply, dry_run=dry_run, force=force)
-    done = rejoin(index, place.home(), way, source)
+    with Parser() as parser:
+        done = rejoin(index, place.home(), way, parser, source)
     if as_json:
         say.json(_object(done))
+    if done.trouble:
+        say.note(f"note: {done.trouble}")
     for number in done.restored:
         say.note(f"note: piece {number} got back line breaks or a mark that it had lost.")
     if done.conflicts:
@@ -80,7 +84,8 @@ def _print(done: Rejoined, dry_run: bool) -> None:
     if not done.patch:
         say.out(["Nothing to change."])
     elif not dry_run:
-        say.out([f"{'Wrote' if done.applied else 'Left'} {done.source}; {done.patch_path}"])
+        wrote = "Wrote" if done.applied else "Did not write"
+        say.out([f"{wrote} {done.source}; the patch is {done.patch_path}"])
     elif sys.stdout.isatty():
         say.out(patch(done.patch.removesuffix(b"\n"), say.stdout_ink()))
     else:

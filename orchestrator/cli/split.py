@@ -1,17 +1,15 @@
 """`orchestrator split`: a file in pieces, and their index."""
 
-from pathlib import Path
-from typing import Any
-
 import click
 
 from orchestrator import pieces
 from orchestrator.cli import place, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.errors import UsageError
-from orchestrator.pieces import Cut
+from orchestrator.parser import Parser
+from orchestrator.pieces import Cut, Written
 from splitters import TARGET
-from splitters.index import Index, as_object
+from splitters.index import as_object
 
 
 @click.command("split")
@@ -40,18 +38,20 @@ def command(
     if refresh is not None:
         if output is not None or target_bytes is not None or natural or language is not None:
             raise UsageError("--refresh cuts as the index says: leave the other options out.")
-        path, index = pieces.refresh(refresh, place.home(), file)
+        with Parser() as parser:
+            _print(pieces.refresh(refresh, place.home(), parser, file), as_json)
     elif file is None:
         raise UsageError("Which file? Name one, or an index with --refresh.")
     else:
         how = Cut(language, TARGET if target_bytes is None else target_bytes, natural)
-        path, index = pieces.split(file, how, place.home(), output)
-    _print(path, index, as_json)
+        with Parser() as parser:
+            _print(pieces.split(file, how, place.home(), parser, output), as_json)
 
 
-def _print(path: Path, index: Index, as_json: bool) -> None:
+def _print(written: Written, as_json: bool) -> None:
+    if written.trouble:
+        say.note(f"note: {written.trouble}")
     if as_json:
-        value: dict[str, Any] = as_object(index)
-        say.json(value | {"index_path": str(path)})
+        say.json(as_object(written.index) | {"index_path": str(written.path)})
     else:
-        say.out([str(path)])
+        say.out([str(written.path)])

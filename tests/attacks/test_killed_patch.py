@@ -16,6 +16,7 @@ import msgspec
 
 from orchestrator import pieces
 from orchestrator.errors import PieceError
+from orchestrator.parser import Parser
 from orchestrator.pieces import Cut
 from orchestrator.rejoin import Way, rejoin
 
@@ -50,10 +51,17 @@ class Work:
         return subprocess.Popen(program, cwd=ROOT, env=env, stdout=pipe, stderr=pipe)
 
     def split(self, folder: str) -> None:
-        pieces.split(str(self.source), Cut(natural=True), self.home, str(self.top / folder))
+        out = str(self.top / folder)
+        with Parser() as parser:
+            pieces.split(str(self.source), Cut(natural=True), self.home, parser, out)
 
     def patch(self) -> None:
-        rejoin(str(self.folder), self.home, Way())
+        with Parser() as parser:
+            rejoin(str(self.folder), self.home, Way(), parser)
+
+    def refresh(self) -> None:
+        with Parser() as parser:
+            pieces.refresh(str(self.folder), self.home, parser)
 
     def edit(self, number: int, content: bytes, folder: str = "pieces") -> None:
         (self.top / folder / f"notes-000{number}.txt").write_bytes(content)
@@ -131,7 +139,7 @@ def test_a_refresh_that_is_killed(tmp_path):
     grown = OLD + b"\npara-d\n"
     made.source.write_bytes(grown)
     for _ in kills(made.top, "split", "--refresh", str(made.folder)):
-        pieces.refresh(str(made.folder), made.home)
+        made.refresh()
         check_whole(made, grown)
     check_whole(made, grown)
 

@@ -1,5 +1,7 @@
 """A file becomes pieces and an index: facts S1 to S10, and what may not happen on the way."""
 
+import _pydecimal
+import argparse
 import os
 from hashlib import sha256
 from pathlib import Path
@@ -166,6 +168,47 @@ def test_a_target_that_is_none(orchestrator, file, target):
     assert f"The target is {target}" in said.err
 
 
+@pytest.mark.parametrize(
+    ("suffixes", "kind"),
+    [
+        (".c .h .hpp .hxx", "cpp"),
+        (".yml", "yaml"),
+        (".html .xhtml", "xml"),
+        (".json5", "json"),
+        (".pyi", "py"),
+        (".mdx", "md"),
+        (".unheard", "txt"),
+    ],
+)
+def test_a_file_is_told_by_its_suffix(split, file, suffixes, kind):
+    """S6"""
+    kinds = [split(file(f"a{suffix}", b"\n"))["split_type"] for suffix in suffixes.split()]
+    assert {*kinds} == {kind}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("hpp", "cpp"),
+        (".h", "cpp"),
+        ("yml", "yaml"),
+        ("html", "xml"),
+        ("tsx", "ts"),
+        ("jsonc", "json"),
+        ("txt", "txt"),
+        *(
+            (name, name)
+            for name in ["md", "cpp", "py", "xml", "js", "ts", "json", "yaml", "go", "rs", "java"]
+        ),
+    ],
+)
+def test_a_language_by_any_of_its_names(split, file, name, kind):
+    """S6"""
+    path = file("a.unheard", b"\n")
+    assert split(path, "--split", name)["split_type"] == kind
+    assert split(path, "--language", name.upper())["split_type"] == kind
+
+
 def test_an_unknown_language_is_told_with_the_known(orchestrator, file):
     """S6"""
     said = orchestrator("split", str(file("a.txt", b"a\n")), "--split", "klingon")
@@ -193,6 +236,17 @@ def test_any_bytes_are_exact_and_within_the_target(split, file, data):
     index = split(file("any.txt", data), "--target-bytes", 300)
     assert b"".join(contents(index)) == data
     assert max(map(len, contents(index))) <= 300
+
+
+@pytest.mark.parametrize("module", [argparse, _pydecimal])
+def test_a_real_file_takes_no_time(split, module):
+    """X15: which cuts are made is a matter of the corpus test."""
+    path = Path(module.__file__)
+    began = sum(os.times()[:4])  # of the processor, also by the process that parses
+    index = split(path)
+    assert sum(os.times()[:4]) - began < 2
+    assert (b"".join(contents(index)), index["split_type"]) == (path.read_bytes(), "py")
+    assert [each["name"] for each in index["segments"][1:] if not each["name"]] == []
 
 
 def test_nothing_is_written_beside_the_file_unless_asked(split, file, home):
