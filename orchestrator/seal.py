@@ -31,7 +31,9 @@ class Seal:
     def holds(self, index: Index) -> bool:
         """Whether an index is as it was sealed."""
         key = self._key()
-        return key is not None and hmac.compare_digest(_mark(key, index), index.seal)
+        return key is not None and hmac.compare_digest(
+            _mark(key, index).encode(), index.seal.encode()
+        )
 
     @property
     def _path(self) -> Path:

@@ -143,6 +143,14 @@ def test_force_keeps_both_changes(split):
     assert Path(said.json["backup_path"]).read_bytes() == theirs
 
 
+def test_force_without_an_edit_cuts_the_source_anew(split):
+    made = split(PARAGRAPHS, "--natural")
+    made.path.write_bytes(b"another\n")
+    said = made.patch("--force", "--json")
+    assert (said.code, said.json["changed"], made.path.read_bytes()) == (0, False, b"another\n")
+    assert [made.piece(1).read_bytes(), made.piece(2).exists()] == [b"another\n", False]
+
+
 def test_force_into_the_same_place_is_a_conflict(split):
     """P6, X10, row 40: exit 1, the place is named, all is as it was."""
     made = split(b"1\n2\n3\n4\n5\n", "--natural")
@@ -302,7 +310,11 @@ def redirect_source(index) -> None:
     index["source_path"] = str(path.parents[2] / "victim" / path.name)
 
 
-UNSEALED = {"X7 no seal": drop_key("seal"), "X7 source": redirect_source}
+UNSEALED = {
+    "X7 no seal": drop_key("seal"),
+    "X7 odd seal": set_key("seal", "é"),
+    "X7 source": redirect_source,
+}
 """What only the seal tells: with --source a person says that it is right."""
 
 
