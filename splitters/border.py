@@ -17,7 +17,7 @@ class Rank(IntEnum):
     TORN = 1
     """At a line, between what belongs together: a signature and its body, a closing bracket."""
     BROKEN = 2
-    """At a line, within what would fit, because it starts within a line."""
+    """At a line, between a comment and what it describes, or inside what would fit."""
     WITHIN = 3
     """Within a line."""
 

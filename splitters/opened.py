@@ -160,7 +160,6 @@ class Opened:
             places = [*places, child]
         elif child and not self.title:
             rank = self._rank(child)
-        torn = max(self.rank, Rank.TORN)
         long = places[-1].start - places[0].start > self.target
         found = [Border(places[0].line or 0, rank, level, best.node, best.place, best.alone)]
         for before, here in pairwise(places):
@@ -170,7 +169,7 @@ class Opened:
             elif long:
                 found.append(Border(at, self.rank, TEXT, node, self.place))
             else:
-                found.append(Border(at, torn, level, node, self.place))
+                found.append(Border(at, Rank.BROKEN, level, node, self.place))
         self.waiting, self.title = [], None
         return found
 

@@ -32,11 +32,8 @@ def split(
     `natural` makes every declaration, section or paragraph a piece of its own.
     Raises UnknownLanguageError, and ValueError for a target below 1.
     """
-    if target < 1:
-        raise ValueError(f"The target is {target}; it has to be 1 byte or more.")
-    row = known(language)
-    source = read(data) if target > 1 else Source(data)
-    tree = None if row is TEXT else parse(source.text, row)
+    row, source = known(language), read(data)
+    tree = None if row is TEXT or target < 1 else parse(source.text, row)
     return cut(data, source, tree, row, target, natural)
 
 
@@ -44,6 +41,10 @@ def cut(
     data: bytes, source: Source, tree: Tree | None, language: Language, target: int, natural: bool
 ) -> Pieces:
     """Cut a file whose syntax is known, if it has one."""
+    if target < 1:
+        raise ValueError(f"The target is {target}; it has to be 1 byte or more.")
+    if target < source.width:
+        source, tree = Source(data), None
     text, most = source.text, target // source.width
     places = paragraphs(text) if tree is None else borders(tree, text, language, most, natural)
     spans = packed(lined(places, text, most, language), len(text), most, natural)

@@ -7,12 +7,29 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from splitters.language import Language
 
-__all__ = ["Node", "Tree", "found", "parse"]
+__all__ = ["Node", "Tree", "found", "parse", "reparse"]
 
 
 def parse(data: bytes, language: Language) -> Tree:
     """Parse a file; what is no valid syntax is in `ERROR` nodes."""
     return Parser(_grammar(language.parser)).parse(data)
+
+
+def reparse(tree: Tree, old: bytes, new: bytes, start: int, end: int, language: Language) -> Tree:
+    """Parse a text again of which only `start` up to `end` is different now.
+
+    Where it is not valid, recovery from its errors may depend on what was there before: then it
+    is parsed as a whole.
+    """
+    end_now = end + len(new) - len(old)
+    edited = tree.copy()
+    edited.edit(start, end, end_now, _point(old, start), _point(old, end), _point(new, end_now))
+    parsed = Parser(_grammar(language.parser)).parse(new, edited)
+    return parse(new, language) if parsed.root_node.has_error else parsed
+
+
+def _point(text: bytes, at: int) -> tuple[int, int]:
+    return text.count(b"\n", 0, at), at - text.rfind(b"\n", 0, at) - 1
 
 
 def found(tree: Tree, language: Language, types: frozenset[str]) -> list[Node]:

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import splitters
+from splitters.document import Document
 
 NAMES = ["text", *(row.name for row in splitters.LANGUAGES)]
 PARTS = st.sampled_from(
@@ -77,3 +78,28 @@ def test_lines_are_counted_from_the_first(data, target, language):
         assert piece.first_line == broken(data, piece.start) + 1
         ended = broken(data, piece.end) > broken(data, piece.end - 1) if piece.size else True
         assert piece.last_line == broken(data, piece.end) + 1 - ended
+
+
+CODE = {
+    "python": b"def f(a):\n    '''Doc.'''\n    return [a, 1]\n\n\nclass A:\n    x = 1\n\n",
+    "c": b"/* Doc. */\nint f(int a)\n{\n  return a + 1;\n}\n\n",
+    "go": b"package a\n\n// Doc.\nfunc f(a int) int {\n\treturn a\n}\n\n",
+    "typescript": b"/** Doc. */\nexport class A {\n  f(): number { return 1; }\n}\n\n",
+    "json": b'{"a": [1, 2], "b": {"c": null}}\n',
+    "markdown": b"# A\n\ntext\n\n```\ncode\n```\n\n## B\n\n- x\n- y\n\n",
+    "yaml": b"a: 1\nb:\n  - c\n  - d: e\n",
+    "ruby": b"class A\n  def f\n    <<~X\n      a\n    X\n  end\nend\n\n",
+}
+EDITS = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 20), PARTS), max_size=4)
+
+
+@pytest.mark.parametrize("language", CODE)
+@settings(max_examples=60, deadline=None)
+@given(before=TEXTS, edits=EDITS, target=st.integers(20, 200))
+def test_an_edited_document_is_cut_as_a_new_one(language, before, edits, target):
+    code = CODE[language] * 4
+    document = Document.of(code + before[:10], language)
+    for start, size, replacement in edits:
+        places = (min(at, len(document.data)) for at in (start, start + size))
+        document = document.edit(*places, replacement)
+    assert document.split(target) == splitters.split(document.data, language, target)

@@ -1,0 +1,48 @@
+"""A file that is cut, edited and cut again: only what an edit touches is parsed anew."""
+
+from dataclasses import dataclass
+
+from splitters.language import Language
+from splitters.piece import Pieces
+from splitters.source import Source, read
+from splitters.split import TARGET, TEXT, cut, known
+from splitters.syntax import Tree, parse, reparse
+
+AROUND = 1
+"""Bytes beside an edit that may be read in another way after it: a line break, half a pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file and its syntax; it cuts into the same pieces as `split` of its bytes."""
+
+    data: bytes
+    language: Language
+    _source: Source
+    _tree: Tree | None
+
+    @classmethod
+    def of(cls, data: bytes, language: str | None = None) -> "Document":
+        """A file to be cut; raises UnknownLanguageError."""
+        row, source = known(language), read(data)
+        return cls(data, row, source, None if row is TEXT else parse(source.text, row))
+
+    def split(self, target: int = TARGET, natural: bool = False) -> Pieces:
+        """Its pieces, of at most `target` bytes; raises ValueError for a target below 1."""
+        return cut(self.data, self._source, self._tree, self.language, target, natural)
+
+    def edit(self, start: int, end: int, replacement: bytes) -> "Document":
+        """The file with other bytes from `start` up to `end`; raises ValueError outside of it."""
+        if not 0 <= start <= end <= len(self.data):
+            raise ValueError(f"{start} to {end} is not in a file of {len(self.data)} bytes.")
+        data = self.data[:start] + replacement + self.data[end:]
+        old, new, row = self._source, read(data), self.language
+        if self._tree is None:
+            return Document(data, row, new, None)
+        units = {at % new.width for at in (start, end, len(replacement))}
+        if new.width != old.width or units != {0}:
+            return Document(data, row, new, parse(new.text, row))
+        first = max(0, start // new.width - AROUND)
+        last = min(len(old.text), end // new.width + AROUND)
+        tree = reparse(self._tree, old.text, new.text, first, last, row)
+        return Document(data, row, new, tree)
