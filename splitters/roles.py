@@ -28,12 +28,12 @@ class Role(NamedTuple):
     """It nearly always does."""
     leads: bool
     """It belongs to what is below it, as a comment does."""
+    attached: bool
+    """It does so in whatever field it is."""
     clause: bool
     """Several of one name in a row are one declaration."""
     opens: bool
     """It only holds declarations."""
-    attached: bool
-    """It does so in whatever field it is."""
     titles: bool
     """It may be a heading: all that follows is under it."""
     holds: bool
@@ -73,13 +73,13 @@ def _role(kind: str, row: Language) -> Role:
         declares=declares,
         firm=declares and not LOOSE.search(kind),
         leads=kind in row.attached or titles or bool(LEADING.search(kind)),
+        attached=kind in row.attached,
         titles=titles,
         holds=kind == SECTION and not titles,
         closes=bool(CLOSING.search(kind)),
         comments=bool(COMMENT.search(kind)),
         clause=kind in row.clauses,
         opens=kind in row.holders,
-        attached=kind in row.attached,
         between=kind == "CharData",
         text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
         body=bool(BODIES.search(kind)),
