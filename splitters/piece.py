@@ -23,6 +23,8 @@ class Piece:
     language: str
     sha256: str
     """Hexadecimal digest of its bytes."""
+    names: tuple[str, ...] = ()
+    """The qualified names of the declarations that begin in it, in order, the first ones."""
 
     @property
     def size(self) -> int:

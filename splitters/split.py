@@ -72,17 +72,21 @@ def _pieces(
         breaks = source.text.count(b"\n", first, end)
         last = line + breaks - (first == end or source.text[end - 1 : end] == b"\n")
         stop = min(end * source.width, len(data))
-        kind, name, parent = _named(span, language)
+        kind, name, parent, names = _named(span, language)
         digest = sha256(data[start:stop]).hexdigest()
-        yield Piece(number, start, stop, line, last, kind, name, parent, language.name, digest)
+        yield Piece(
+            number, start, stop, line, last, kind, name, parent, language.name, digest, names
+        )
         line += breaks
         start = stop
 
 
-def _named(span: Span, language: Language) -> tuple[str, str, str]:
-    """Kind, name and parent of the declaration a piece goes on with, or of its first one."""
+def _named(span: Span, language: Language) -> tuple[str, str, str, tuple[str, ...]]:
+    """Kind, name and parent of the declaration a piece goes on with, or of its first one; all."""
     start = span.borders[0]
+    inside = list(begun(span.borders[:NAMED], language))
+    names = tuple(dict.fromkeys(place.name for place in inside if place.name))
     own = next(begun([start], language), start.place)
-    if place := own or next(begun(span.borders[1:NAMED], language), None):
-        return place.kind, place.name, place.parent
-    return "paragraph" if start.alone and language is TEXT else "lines", "", ""
+    if place := own or next(iter(inside), None):
+        return place.kind, place.name, place.parent, names
+    return "paragraph" if start.alone and language is TEXT else "lines", "", "", names
