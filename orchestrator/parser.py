@@ -1,8 +1,8 @@
 """The splitters in a process of their own: no file they read can hurt the one that holds the keys.
 
-Grammars are C, and what a sandbox holds may be hostile. The process has no environment, writes no
-file and is bounded in memory and time. When it dies or is late it is replaced, and that file is
-taken for plain text.
+Grammars are C, and what a sandbox holds may be hostile. The process has no environment, can open
+neither files nor connections, and is bounded in memory and time. When it dies or is late it is
+replaced, and that file is taken for plain text.
 """
 
 import sys

@@ -3,10 +3,12 @@
     python -m splitters MEMORY SECONDS
 
 Grammars are C: a file can make one crash, hang or eat all memory, and this process alone pays for
-it. Of MEMORY bytes it takes no more, and no answer takes more than SECONDS of processor time. A
+it. Of MEMORY bytes it takes no more, and no answer takes more than SECONDS of processor time. All
+that it may need is loaded first; then it can open nothing any more, neither file nor connection. A
 frame on stdin holds a question as JSON and a file; the answer is a frame with JSON and no file.
 """
 
+import codecs
 import json
 import re
 import resource
@@ -21,13 +23,11 @@ from splitters.detect import detect
 from splitters.frames import HEADER, head
 from splitters.outline import Declaration, outline
 from splitters.split import UnknownLanguageError, split
-from splitters.table import BY_NAME
+from splitters.syntax import parse
+from splitters.table import BY_NAME, LANGUAGES
 
 DEPTH = 64
 """Declarations nested deeper are left out of an outline."""
-_FILES = 64
-"""Open at once: grammars are loaded when they are needed."""
-
 _NAME = re.compile(rb"[A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]{1,99}")
 _WORDS = 5_000
 
@@ -37,6 +37,7 @@ Answer = dict[str, object]
 def main(arguments: list[str]) -> int:
     """Answer until stdin ends."""
     memory, seconds = map(int, arguments)
+    load()
     confine(memory)
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
     _say(stdout, {})  # ready: from here on the caller's clock runs
@@ -48,13 +49,21 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def load() -> None:
+    """Have every grammar in memory, and what Python loads when it is first used."""
+    for language in LANGUAGES:
+        parse(b"", language)
+    for encoding in ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "ascii"):
+        codecs.lookup(encoding)
+
+
 def confine(memory: int) -> None:
-    """Take no more memory, write no file, start no process, leave no image of a crash."""
+    """Take no more memory, open and write nothing, start no process, leave no image of a crash."""
     limits = {
         resource.RLIMIT_AS: memory,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_NOFILE: _FILES,
+        resource.RLIMIT_NOFILE: 0,
         resource.RLIMIT_NPROC: 0,
     }
     for limit, value in limits.items():

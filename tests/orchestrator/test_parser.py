@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import splitters
-from orchestrator.parser import Bounds, Parser
+from orchestrator.parser import Bounds, Outlined, Parser
 from splitters import UnknownLanguageError
 
 SOURCE = b"class Sum:\n    def add(self):\n        return 1\n\n\ndef zero():\n    return 0\n"
@@ -149,9 +149,31 @@ def test_the_process_knows_nothing_of_ours_and_may_do_little(parser):
     process = Path(f"/proc/{parser.process}")
     assert process.joinpath("environ").read_bytes() == b""
     limits = process.joinpath("limits").read_text()
-    for line in ("core file size", "file size", "processes"):
+    for line in ("core file size", "file size", "open files", "processes"):
         (row,) = [row for row in limits.splitlines() if row.startswith(f"Max {line}")]
-        assert row.split()[-2 if line != "processes" else -3] == "0", row
+        assert row.removeprefix(f"Max {line}").split()[:2] == ["0", "0"], row
+
+
+FOLDERS = sorted((Path(__file__).parents[1] / "splitters/languages").iterdir())
+
+
+@pytest.fixture(scope="module")
+def one_parser():
+    with Parser() as parser:
+        yield parser
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_no_language_misses_what_it_may_not_open_any_more(one_parser, folder, encoding):
+    (sample,) = (path for path in folder.iterdir() if path.suffix != ".txt")
+    data = sample.read_text("utf-8").encode(encoding)
+    parted = one_parser.split(data, sample.name, language=folder.name, target=256)
+    assert (parted.trouble, parted.pieces) == ("", splitters.split(data, folder.name, 256))
+    outlined = one_parser.outline(data, sample.name, language=folder.name)
+    language = splitters.detect(sample.name, data)
+    if language and language.name == folder.name:
+        assert outlined == Outlined(folder.name, splitters.outline(data, language))
 
 
 FORGED = """
