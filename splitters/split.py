@@ -56,7 +56,7 @@ def known(language: str | None) -> Language:
     """The row of a name or alias; raises UnknownLanguageError."""
     if language in (None, "text", "txt"):
         return TEXT
-    if row := BY_NAME.get(language or ""):
+    if row := BY_NAME.get((language or "").lower().removeprefix(".")):
         return row
     names = ", ".join(sorted({row.name for row in BY_NAME.values()}))
     raise UnknownLanguageError(f"No language is called {language}; known are text, {names}.")

@@ -69,6 +69,11 @@ def test_a_suffix_or_another_name_will_do(said, name):
     assert BY_NAME[said].name == name
 
 
+@pytest.mark.parametrize("said", ["python", "py", ".py", "Python", ".PYI"])
+def test_a_language_may_be_said_in_capitals_or_as_a_suffix(said):
+    assert split(b"x = 1\n", said).language == "python"
+
+
 def test_an_unknown_name_is_answered_with_all_that_are_known():
     names = ", ".join(sorted(row.name for row in LANGUAGES))
     with pytest.raises(UnknownLanguageError, match=re.escape(f"text, {names}")):
