@@ -88,6 +88,11 @@ def test_a_piece_is_called_after_what_it_starts_with():
     ]
 
 
+def test_a_piece_lists_what_begins_in_it():
+    pieces = splitters.split(CLASS, "python", 120).pieces
+    assert [piece.names for piece in pieces] == [("Store", "Store.get"), ("Store.put",), ("main",)]
+
+
 def test_a_piece_inside_a_declaration_is_called_after_it():
     body = b"".join(b"        a%02d = 1\n" % number for number in range(20))
     code = b"class A:\n    def f(self):\n" + body
