@@ -1,6 +1,7 @@
 """What a node of the syntax declares, as its language's row says."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from splitters.language import Declared, Language
 from splitters.syntax import Node
@@ -52,13 +53,18 @@ def short(plain: str) -> str:
 
 def follow(node: Node, path: str) -> Node | None:
     """The node at a path of fields or child types, such as `key/string|value`."""
-    for way in path.split("|"):
+    for way in _ways(path):
         at: Node | None = node
-        for step in way.split("/"):
+        for step in way:
             at = at and (at.child_by_field_name(step) or first(at, step))
         if at is not None:
             return at
     return None
+
+
+@cache
+def _ways(path: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(way.split("/")) for way in path.split("|"))
 
 
 def first(node: Node, *types: str) -> Node | None:

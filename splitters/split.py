@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import islice
 
 from splitters.language import Language
 from splitters.lines import lined, paragraphs
@@ -14,8 +15,10 @@ from splitters.table import BY_NAME
 from splitters.walk import borders
 
 TARGET = 32_768
-NAMED = 100
-"""Borders of a piece that are asked for a name."""
+NAMES = 20
+"""Names that a piece lists, beside that of what it starts with."""
+ASKED = 100
+"""Borders that are asked for these."""
 TEXT = Language("text")
 
 
@@ -82,11 +85,12 @@ def _pieces(
 
 
 def _named(span: Span, language: Language) -> tuple[str, str, str, tuple[str, ...]]:
-    """Kind, name and parent of the declaration a piece goes on with, or of its first one; all."""
+    """Kind, name and parent of what a piece goes on with, or else of its first; all it begins."""
     start = span.borders[0]
-    inside = list(begun(span.borders[:NAMED], language))
-    names = tuple(dict.fromkeys(place.name for place in inside if place.name))
-    own = next(begun([start], language), start.place)
-    if place := own or next(iter(inside), None):
+    own = next(begun([start], language), None)
+    rest = list(islice(begun(islice(span.borders, 1, ASKED), language), NAMES))
+    if place := own or start.place or next(iter(rest), None):
+        inside = [own, *rest] if own else rest
+        names = tuple(dict.fromkeys(one.name for one in inside if one.name))
         return place.kind, place.name, place.parent, names
-    return "paragraph" if start.alone and language is TEXT else "lines", "", "", names
+    return "paragraph" if start.alone and language is TEXT else "lines", "", "", ()
