@@ -154,6 +154,30 @@ def test_the_process_knows_nothing_of_ours_and_may_do_little(parser):
         assert row.removeprefix(f"Max {line}").split()[:2] == ["0", "0"], row
 
 
+PROBE = """
+import os, socket, sys
+from splitters.__main__ import confine
+from splitters.frames import HEADER, head
+confine(1 << 31)
+out, ask, found = sys.stdout.buffer, sys.stdin.buffer, []
+out.write(head({})); out.flush()
+tries = (lambda: os.open("/etc/passwd", 0), socket.socket, os.pipe)
+for attempt in tries:
+    try:
+        found.append(repr(attempt()))
+    except OSError as problem:
+        found.append(problem.strerror)
+HEADER.unpack(ask.read(HEADER.size))
+out.write(head({"failed": " ".join(sorted(set(found)))})); out.flush()
+"""
+
+
+def test_the_process_can_open_neither_a_file_nor_a_connection():
+    with Parser(program=PROBE) as parser:
+        outlined = parser.outline(b"", "a.py")
+    assert outlined.trouble == "Too many open files; the file is taken for plain text"
+
+
 FOLDERS = sorted((Path(__file__).parents[1] / "splitters/languages").iterdir())
 
 
