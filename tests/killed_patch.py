@@ -2,6 +2,9 @@
 
     python -m tests.killed_patch N ARGUMENT...
 
+With -N it stops itself there, and goes on when it is told to; with 0 it names, on stderr, each lock
+before it takes it.
+
 The changes are what Python tells of itself (audit events: files opened to be written, renamed and
 removed, folders made and removed). Nothing of the product knows of it.
 """
@@ -29,13 +32,15 @@ def changes(event: str, values: tuple[object, ...]) -> bool:
 
 
 def main(step: int, arguments: list[str]) -> int:
-    left = [step]
+    left = [abs(step)]
 
     def count(event: str, values: tuple[object, ...]) -> None:
+        if event == "fcntl.flock" and not step:
+            print(os.readlink(f"/proc/self/fd/{values[0]}"), file=sys.stderr, flush=True)
         if changes(event, values):
             left[0] -= 1
             if left[0] == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), signal.SIGKILL if step > 0 else signal.SIGSTOP)
 
     sys.addaudithook(count)
     return call(arguments)

@@ -22,7 +22,7 @@ from orchestrator.rejoin import Way, rejoin
 
 ROOT = Path(__file__).parents[2]
 OLD = b"para-a\n\npara-b\n\npara-c\n"
-NEW = b"para-a\n\nedited 1\n\nedited 2\n\n"  # of three pieces come three others
+NEW = b"para-a\n\nedited\n\n"  # of three pieces come two
 
 
 @dataclass
@@ -108,7 +108,7 @@ def kills(top: Path, *arguments: str):
 
 def edited(tmp_path: Path) -> Work:
     made = work(tmp_path / "top")
-    made.edit(2, b"edited 1\n\nedited 2\n\n")
+    made.edit(2, b"edited\n\n")
     made.edit(3, b"")
     return made
 
@@ -154,19 +154,25 @@ def test_two_patches_of_one_index(tmp_path):
     check_whole(made, OLD.replace(b"para-b", b"edited"))
 
 
+BEFORE_RENAME = -7
+"""The step at which a patch has written the new source beside the old one."""
+
+
 def test_two_patches_of_one_source(tmp_path):
-    """From two indexes: the one that comes second is refused, its edit stays where it is."""
+    """From two indexes: the second waits for the first, and is refused; its edit stays there."""
     made = work(tmp_path / "top")
     made.split("others")
     made.edit(1, b"first\n\n")
     made.edit(1, b"second\n\n", "others")
-    folders = [made.folder, made.top / "others"]
-    both = [made.start("patch", "--index", str(folder)) for folder in folders]
-    for process in both:
-        process.communicate()
-    codes = [process.returncode for process in both]
-    assert sorted(codes) == [0, 1]
-    winner, loser = (b"first", b"second") if codes[0] == 0 else (b"second", b"first")
-    assert made.source.read_bytes() == OLD.replace(b"para-a", winner)
-    left = folders[codes.index(1)] / "notes-0001.txt"
-    assert left.read_bytes() == loser + b"\n\n"
+    first = made.start("patch", "--index", str(made.folder), step=BEFORE_RENAME)
+    assert os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1])
+    assert len([*made.source.parent.iterdir()]) == 2
+    second = made.start("patch", "--index", str(made.top / "others"))
+    turns = (line for line in second.stderr if b"-pieces-" in line)
+    assert next(turns, b"").endswith(b".lock\n")
+    os.kill(first.pid, signal.SIGCONT)
+    said = [process.communicate()[1] for process in (first, second)]
+    assert ([first.returncode, second.returncode], said[0]) == ([0, 1], b"")
+    assert made.source.read_bytes() == OLD.replace(b"para-a", b"first")
+    left = made.top / "others" / "notes-0001.txt"
+    assert left.read_bytes() == b"second\n\n"

@@ -229,6 +229,8 @@ def test_the_patch_applies_whatever_git_does_with_line_ends(split, repository, s
     """X3: with CRLF in the work tree."""
     git("-C", str(repository), "config", *setting)
     made = split(b"one\r\ntwo\r\nthree\r\n")
+    git("-C", str(repository), "add", "-A")
+    git("-C", str(repository), "commit", "-qm", "notes")
     made.edit(1, b"two", b"2")
     applies(repository, made.patch("--no-apply", "--json").json["patch_path"])
     assert made.path.read_bytes() == b"one\r\n2\r\nthree\r\n"
