@@ -4,6 +4,7 @@ A piece that nobody edited keeps its cuts, so what a model knows of it stays tru
 edited is parsed again, by itself: the cost of an edit is that of its piece, not of the file.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -12,6 +13,9 @@ from orchestrator.parser import Parser
 from orchestrator.tools.desk import Cut
 from orchestrator.tools.edited import Script
 from splitters import Piece
+
+_OWN = re.compile(r"[^.:#/]*\Z")
+"""The last part of a qualified name, whatever joins the parts in its language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +77,25 @@ def _parts(
             yield _Part(old, new, (), True)
         else:
             parted = parser.split(new, path, language=cut.language, target=cut.target)
-            pieces = tuple(_inside(piece, old) for piece in parted.pieces.pieces)
+            pieces = tuple(_inside(piece, new, old) for piece in parted.pieces.pieces)
             yield _Part(old, new, pieces, True)
 
 
-def _inside(piece: Piece, old: Piece) -> Piece:
+def _inside(piece: Piece, content: bytes, old: Piece) -> Piece:
     """A piece of what was parsed by itself, named as a part of where it stands."""
-    if not piece.name:
+    own = _OWN.search(old.name)[0]  # type: ignore[index]  # it may be empty
+    if not piece.name and own.encode() in content:
         return replace(piece, kind=old.kind, name=old.name, parent=old.parent)
-    if not old.parent:
+    if not piece.name or not old.parent:
         return piece
-    parent = ".".join(filter(None, (old.parent, piece.parent)))
-    return replace(piece, name=f"{old.parent}.{piece.name}", parent=parent)
+    before = old.name.removesuffix(own)
+    return replace(
+        piece,
+        kind=old.kind if piece.kind == "function" else piece.kind,
+        name=before + piece.name,
+        parent=before + piece.parent if piece.parent else old.parent,
+        names=tuple(before + name for name in piece.names),
+    )
 
 
 def _placed(piece: Piece, number: int, start: int, line: int) -> Piece:

@@ -136,6 +136,32 @@ def test_a_piece_that_grew_is_cut_and_the_new_numbers_are_told(cut, workspace):
     assert read_piece(cut, "a.py", 14).endswith("function f11]")
 
 
+@pytest.mark.parametrize(
+    ("path", "head", "member", "name"),
+    [
+        ("a.py", "class A:\n", "    def f%d(self):\n{}        return x\n\n", "A.%s"),
+        ("a.ts", "class A {\n", "  f%d(x: number) {\n{}    return x;\n  }\n\n", "A.%s"),
+        (
+            "a.cpp",
+            "namespace n {\nclass A {\n",
+            "  int f%d(int x) {\n{}  return x;\n  }\n\n",
+            "n::A::%s",
+        ),
+    ],
+)
+def test_an_edited_member_is_named_as_a_member(context, workspace, path, head, member, name):
+    body = "        x = x + 1;\n" * 30
+    end = "" if path == "a.py" else "}" * head.count("{") + "\n"
+    members = "".join(member.replace("{}", body) % n for n in range(4))
+    workspace.fill({path: (head + members + end).encode()})
+    split_file(context, path, target_bytes=700)
+    said = patch_file(context, path, [PieceEdit(3, "return 2 * x", "return x")]).split("\n")
+    assert said[2].endswith(f", method {name % 'f2'}")
+    said = patch_file(context, path, [PieceEdit(3, "renamed", "f2")]).split("\n")
+    # Alone, a method of TypeScript is a call and a block: it has no name, and never a wrong one.
+    assert said[2].endswith(f", method {name % 'renamed'}" if path != "a.ts" else " bytes, lines")
+
+
 def test_a_piece_can_be_emptied(cut, workspace):
     read_piece(cut, "a.py", 2)
     said = patch_file(cut, "a.py", [PieceEdit(2, "")])
