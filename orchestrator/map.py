@@ -33,7 +33,7 @@ MARGIN = "| "
 _VERSION = 1
 """Of what the same files make; kept maps of another one are drawn anew."""
 _LISTED = 1 << 30
-_ROW = re.compile(rb"100\d{3} blob ([0-9a-f]{40}) +(\d+)\t([^\0]+)\0")
+_ROW = re.compile(rb"(?<![^\0])100\d{3} blob ([0-9a-f]{40}) +(\d+)\t([^\0]+)\0")
 _ASIDE = re.compile(
     r"(^|/)(tests?|specs?|__tests__|testdata|fixtures|benchmarks?|examples?|docs?|samples?)/"
     r"|(^|/)(test_[^/]*|[^/]*[._]test\.[^/]*|[^/]*\.spec\.[^/]*)$",

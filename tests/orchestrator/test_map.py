@@ -9,7 +9,7 @@ from orchestrator import prompts
 from orchestrator.map import MapError, choose, of_base
 from orchestrator.repository import Repository
 from orchestrator.task import Task
-from tests.exchange import start
+from tests.exchange import git, start
 
 FILES = {
     "src/sums.py": b"def add_all(): ...\n\ndef rest(): ...\n",
@@ -71,6 +71,17 @@ def test_nothing_to_map_is_said(tmp_path):
 def test_links_and_what_no_name_can_be_are_left_out(tmp_path):
     user = start(tmp_path / "user", {"a.py": b"def f(): ...\n"})
     (user / "link.py").symlink_to("a.py")
+    assert drawn(user) == "| a.py\n|      1  function f\n"
+
+
+def test_a_path_that_looks_like_a_listing_names_no_other_file(tmp_path):
+    """Of another branch, say: its content is none of the base's."""
+    user = start(tmp_path / "user", {"a.py": b"def f(): ...\n"})
+    content = b"def secret(): ...\n"
+    other = git(user, "hash-object", "-w", "--stdin", stdin=content).decode().strip()
+    forged = f"x100644 blob {other}      18\tb.py"
+    git(user, "update-index", "--add", "--cacheinfo", f"120000,{other},{forged}")
+    git(user, "commit", "--quiet", "-m", "forged")
     assert drawn(user) == "| a.py\n|      1  function f\n"
 
 
