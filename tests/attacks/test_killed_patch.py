@@ -165,14 +165,17 @@ def test_two_patches_of_one_source(tmp_path):
     made.edit(1, b"first\n\n")
     made.edit(1, b"second\n\n", "others")
     first = made.start("patch", "--index", str(made.folder), step=BEFORE_RENAME)
-    assert os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1])
-    assert len([*made.source.parent.iterdir()]) == 2
-    second = made.start("patch", "--index", str(made.top / "others"))
-    turns = (line for line in second.stderr if b"-pieces-" in line)
-    assert next(turns, b"").endswith(b".lock\n")
-    os.kill(first.pid, signal.SIGCONT)
-    said = [process.communicate()[1] for process in (first, second)]
-    assert ([first.returncode, second.returncode], said[0]) == ([0, 1], b"")
+    try:
+        assert os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1])
+        assert len([*made.source.parent.iterdir()]) == 2
+        second = made.start("patch", "--index", str(made.top / "others"))
+        turns = (line for line in second.stderr if b"-pieces-" in line)
+        assert next(turns, b"").endswith(b".lock\n")
+        os.kill(first.pid, signal.SIGCONT)
+        said = [process.communicate()[1] for process in (first, second)]
+        assert ([first.returncode, second.returncode], said[0]) == ([0, 1], b"")
+    finally:
+        first.kill()
     assert made.source.read_bytes() == OLD.replace(b"para-a", b"first")
     left = made.top / "others" / "notes-0001.txt"
     assert left.read_bytes() == b"second\n\n"
