@@ -75,6 +75,18 @@ class Opened:
             self.items = True
         self.same = field
 
+    @property
+    def quick(self) -> bool:
+        """Whether a usual child, in no field and with a line of its own, is one more item."""
+        return self.items and not (self.waiting or self.natural or self.error or self.clause)
+
+    def before(self, node: Node, role: Role, line: int) -> Border:
+        """The border before such a child."""
+        self.same = None
+        declares = role.declares and self.nested < DEEPEST and node.id != self.known
+        level = self.level if role.firm else self.level + 1
+        return Border(line, self.rank, level, node if declares else None, self.place)
+
     def borders(self, child: Child) -> Sequence[Border]:
         """The borders that are known once a child is seen."""
         if child.role.between and self.text[child.start : child.end].isspace():

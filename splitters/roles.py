@@ -48,6 +48,8 @@ class Role(NamedTuple):
     """Nothing in it is syntax, whatever the grammar sees there."""
     body: bool
     """It is most of what is around it, and no item there."""
+    usual: bool
+    """It is none of these, but an item, a statement or a declaration."""
 
 
 class Roles(dict[int, Role]):
@@ -62,14 +64,14 @@ class Roles(dict[int, Role]):
         number = node.kind_id
         role = self.get(number)
         if role is None:
-            role = self[number] = _role(node.type, self.language)
+            role = self[number] = _role(node.type, node.is_named, self.language)
         return role
 
 
-def _role(kind: str, row: Language) -> Role:
+def _role(kind: str, named: bool, row: Language) -> Role:
     declares = kind in row.kinds or kind in row.wrappers
     titles = row.kinds.get(kind) in HEADED
-    return Role(
+    role = Role(
         declares=declares,
         firm=declares and not LOOSE.search(kind),
         leads=kind in row.attached or titles or bool(LEADING.search(kind)),
@@ -83,4 +85,7 @@ def _role(kind: str, row: Language) -> Role:
         between=kind == "CharData",
         text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
         body=bool(BODIES.search(kind)),
+        usual=False,
     )
+    odd = role._replace(declares=False, firm=False)
+    return role._replace(usual=named and not any(odd))

@@ -1,6 +1,6 @@
 """The borders of a parsed file: only nodes that are larger than the target are looked into."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from splitters.border import Border, Rank
 from splitters.declared import declared
@@ -42,6 +42,7 @@ class _Walk:
         self.text = text
         self.target = target
         self.fine = target // FINE
+        self.small = target - len(BREAK)
         self.roles = Roles(language)
         top = Opened(text, self.roles, target, natural, top=natural, items=True)
         top.error = root.is_error
@@ -78,12 +79,20 @@ class _Walk:
                 plain = 0
                 line = start if not start or text[start - 1] == NEWLINE else self._line(start)
                 role, field = self.roles.of(node), cursor.field_id
-                child = Child(node, role, node.is_named, start, end, field, line)
-                for border in around.borders(child):
+                found: Sequence[Border]
+                inner = None
+                usual = role.usual and field is None and around.quick
+                if usual and line is not None and end - line <= self.small:
+                    found = (around.before(node, role, line),)
+                else:
+                    child = Child(node, role, node.is_named, start, end, field, line)
+                    found = around.borders(child)
+                    inner = self._inner(around, child)
+                for border in found:
                     if border.at >= self.last and not (self.fits and border.rank is Rank.WITHIN):
                         self.last = border.at
                         yield border
-                if (inner := self._inner(around, child)) and cursor.goto_first_child():
+                if inner and cursor.goto_first_child():
                     path.append(inner)
                     continue
             while path and not cursor.goto_next_sibling():
