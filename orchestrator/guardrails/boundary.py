@@ -21,7 +21,7 @@ def check(
 
     `followed` are the names that allowed files had in between, see `renamed`.
     """
-    outside = [entry for entry in difference.entries if not _within(entry.path, only)]
+    outside = _outside(difference, only)
     new = _renamed(difference, only, followed)
     for entry in outside:
         if entry.path != new:
@@ -41,9 +41,16 @@ def renamed(step: Difference, only: tuple[str, ...], followed: frozenset[bytes])
 _DEEDS = {"A": "added", "D": "deleted", "M": "changed", "T": "replaced"}
 
 
-def _within(path: bytes, only: tuple[str, ...]) -> bool:
+def _outside(difference: Difference, only: tuple[str, ...]) -> list[Entry]:
+    """What lies elsewhere; a folder that came where a file was is not that file."""
     allowed = [os.fsencode(each) for each in only]
-    return any(path == each or path.startswith(each + b"/") for each in allowed)
+    files = {entry.path for entry in difference.entries if entry.status == "D"}
+    folders = tuple(each + b"/" for each in allowed if each not in files)
+    return [
+        entry
+        for entry in difference.entries
+        if entry.path not in allowed and not entry.path.startswith(folders)
+    ]
 
 
 def _renamed(
@@ -51,7 +58,7 @@ def _renamed(
 ) -> bytes | None:
     """The one new file that an allowed one became; of several none is."""
     entries = difference.entries
-    added = [each for each in entries if each.status == "A" and not _within(each.path, only)]
+    added = [each for each in _outside(difference, only) if each.status == "A"]
     if len(added) != 1 or added[0].new_mode not in _FILES:
         return None
     (new,) = added

@@ -26,6 +26,13 @@ def test_a_change_elsewhere_is_blocked(change, path, old, new):
     assert found(difference, "a.py", "docs") == [("boundary.outside", path.decode())]
 
 
+def test_a_folder_in_the_place_of_a_file_is_blocked(change):
+    inside = (b"a.py/x.py", None, TEXT), (b"a.py/y.py", None, OTHER)
+    difference = change((b"a.py", TEXT, None), *inside)
+    expected = [("boundary.outside", path.decode()) for path, _, _ in inside]
+    assert found(difference, "a.py") == expected
+
+
 @pytest.mark.parametrize("content", [TEXT, EDITED])
 def test_a_renamed_file_is_still_that_file(change, content):
     assert found(change((b"a.py", TEXT, None), (b"b.py", None, content)), "a.py") == []
