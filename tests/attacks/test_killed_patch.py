@@ -44,7 +44,7 @@ class Work:
         return self.top / "home"
 
     def start(self, *arguments: str, step: int = 0) -> subprocess.Popen:
-        program = [sys.executable, "-m", "tests.killed_patch", str(step), *arguments]
+        program = [sys.executable, "-B", "-m", "tests.killed_patch", str(step), *arguments]
         env = {"PATH": os.environ["PATH"], "TMPDIR": str(self.top / "tmp"), "HOME": str(self.top)}
         env |= {"ORCHESTRATOR_HOME": str(self.home)}
         pipe = subprocess.PIPE
