@@ -5,15 +5,16 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
 import splitters
-from orchestrator.errors import PieceError, UsageError
+from orchestrator.errors import OrchestratorError, PieceError, UsageError
 from orchestrator.parser import LARGEST, Parser, Parted
 from orchestrator.seal import Seal
+from orchestrator.told import Tell, known, noted
 from splitters import folder
 from splitters.folder import Stored
 from splitters.index import NAME, BadIndexError, Index, of
@@ -37,10 +38,19 @@ class Written:
     index: Index
     trouble: str = ""
     """Why a file whose language is known was cut as plain text; else empty."""
+    stopped: OrchestratorError | None = None
+    """Why not all pieces have the summary that was asked for."""
 
 
-def split(source: str, how: Cut, home: Path, parser: Parser, output: str | None = None) -> Written:
-    """Write the pieces of a file and their index.
+def split(
+    source: str,
+    how: Cut,
+    home: Path,
+    parser: Parser,
+    output: str | None = None,
+    tell: Tell | None = None,
+) -> Written:
+    """Write the pieces of a file and their index, with summaries when somebody is there to `tell`.
 
     Without `output` that is a folder of the file's own under `home`, so that nothing of ours comes
     into a repository unasked. A folder that holds something else is left as it is, and one inside
@@ -59,18 +69,20 @@ def split(source: str, how: Cut, home: Path, parser: Parser, output: str | None 
             if old is not None:
                 require_merged(old)
             if old is not None or folder.free(each, index):
-                return _store(index, data, seal, old, cut.trouble)
+                return _store(index, cut, seal, old, tell)
     raise AssertionError("there is always one more place")
 
 
-def refresh(where: str, home: Path, parser: Parser, source: str | None = None) -> Written:
+def refresh(
+    where: str, home: Path, parser: Parser, source: str | None = None, tell: Tell | None = None
+) -> Written:
     """Cut the source of an index anew, as it was cut before.
 
     Raises PieceError when edited pieces would be lost.
     """
     with opened(where, home, source) as (stored, path):
         require_merged(stored)
-        return recut(stored, path, path.read_bytes(), Seal(home), parser)
+        return recut(stored, path, path.read_bytes(), Seal(home), parser, tell)
 
 
 @contextmanager
@@ -103,13 +115,20 @@ def opened(
         yield stored, existing(source) if source is not None else _source(stored.index)
 
 
-def recut(stored: Stored, source: Path, data: bytes, seal: Seal, parser: Parser) -> Written:
+def recut(
+    stored: Stored,
+    source: Path,
+    data: bytes,
+    seal: Seal,
+    parser: Parser,
+    tell: Tell | None = None,
+) -> Written:
     """Put the pieces of `data` into the place of those that are stored."""
     before = stored.index
     how = Cut(before.language, before.target_bytes, before.natural)
     cut = _cut(source, data, how, parser)
     index = of(cut.pieces, str(source), str(stored.path), _now())
-    return _store(index, data, seal, stored, cut.trouble)
+    return _store(index, cut, seal, stored, tell)
 
 
 def require_merged(stored: Stored) -> None:
@@ -144,11 +163,16 @@ def _source(index: Index) -> Path:
     return path
 
 
-def _store(index: Index, data: bytes, seal: Seal, old: Stored | None, trouble: str) -> Written:
+def _store(index: Index, cut: Parted, seal: Seal, old: Stored | None, tell: Tell | None) -> Written:
+    told = known(old.index if old else None)
+    if old and old.index.source_sha256 != index.source_sha256:
+        told = replace(told, whole=None)
+    if tell is not None:
+        told = tell(cut.pieces, told)
     place = Path(index.segments[0].path).parent
-    sealed = seal.put(index)
-    folder.write(place, sealed, data, old)
-    return Written(place / NAME, sealed, trouble)
+    sealed = seal.put(noted(index, told))
+    folder.write(place, sealed, cut.pieces.data, old)
+    return Written(place / NAME, sealed, cut.trouble, told.stopped)
 
 
 def _cut(path: Path, data: bytes, how: Cut, parser: Parser) -> Parted:

@@ -44,6 +44,7 @@ LAYERS = (
         "parser",
         "submodules",
         "seal",
+        "told",
         "threeway",
         "dialogue",
         "earlier",

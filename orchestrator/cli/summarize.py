@@ -123,7 +123,7 @@ def command(
     bounds = settings.task("", "summarize", Settings(), flags).task.limits
     source = read(file)
     name = model or choice.default(os.environ)
-    with _finishing(choice.connect(name, os.environ)) as chosen:
+    with finishing(choice.connect(name, os.environ)) as chosen:
         if unpriced := pricing.unpriced(chosen.name, bounds.cost):
             say.note(f"note: {unpriced}")
         summarizer = Summarizer(chosen, bounds, limit_words=limit_words, note=say.note)
@@ -199,7 +199,7 @@ def _as_object(summary: Summary) -> dict[str, object]:
 
 
 @contextmanager
-def _finishing(model: Model) -> Iterator[Model]:
+def finishing(model: Model) -> Iterator[Model]:
     """Let go of the model at the end; a script that was not played as written is an error then."""
     try:
         yield model

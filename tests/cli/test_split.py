@@ -285,3 +285,58 @@ def test_an_output_that_is_a_file(orchestrator, file):
         2,
         f"error: {path} is in the way of a folder: name another --output.\n",
     )
+
+
+def script(file, *answers: str) -> str:
+    steps = [{"text": answer} if isinstance(answer, str) else answer for answer in answers]
+    return f"scripted:{file('script.json', msgspec.json.encode({'steps': steps}))}"
+
+
+def summaries(index) -> list[str | None]:
+    return [segment.get("summary") for segment in index["segments"]]
+
+
+def test_a_model_tells_what_is_in_the_pieces(split, file):
+    """Row 30: `summary`, of the pieces and of the whole."""
+    path = file("p.txt", b"para-a\n\npara-b\n\npara-c\n")
+    asked = [
+        {"text": "One.", "expect": "| para-a"},
+        {"text": "Two.", "expect": "| para-b"},
+        {"text": "Three.", "expect": "| para-c"},
+        {"text": "All.", "expect": "Lines 3-4: Two."},
+    ]
+    index = split(path, "--natural", "--summarize", "--model", script(file, *asked))
+    assert (summaries(index), index["summary"]) == (["One.", "Two.", "Three."], "All.")
+    written = msgspec.json.decode(Path(index["index_path"]).read_bytes())
+    assert (summaries(written), written["summary"]) == (summaries(index), "All.")
+
+
+def test_pieces_that_stay_keep_their_summary(orchestrator, split, file):
+    path = file("p.txt", b"para-a\n\npara-b\n")
+    model = script(file, "One.", "Two.", "All.")
+    index = split(path, "--natural", "--summarize", "--model", model)
+    Path(index["segments"][1]["path"]).write_bytes(b"edited\n")
+    assert orchestrator("patch", "--index", index["index_path"]).code == 0
+    written = msgspec.json.decode(Path(index["index_path"]).read_bytes())
+    assert (summaries(written), "summary" in written) == (["One.", None], False)
+    again = ("--summarize", "--model", script(file, "Edited.", "Both."))
+    index = split("--refresh", index["index_path"], *again)
+    assert (summaries(index), index["summary"]) == (["One.", "Edited."], "Both.")
+
+
+def test_what_a_model_said_before_it_stopped_is_kept(orchestrator, file):
+    path = file("p.txt", b"para-a\n\npara-b\n")
+    model = script(file, "One.")
+    said = orchestrator("split", str(path), "--natural", "--summarize", "--model", model, "--json")
+    assert (said.code, summaries(said.json)) == (1, ["One.", None])
+
+
+def test_a_model_needs_something_to_do(orchestrator, file):
+    said = orchestrator("split", str(file("a.txt", b"a")), "--model", "scripted:x")
+    assert (said.code, "--summarize" in said.err) == (2, True)
+
+
+def test_a_binary_file_is_not_summarized(orchestrator, file):
+    path = file("a.bin", b"\0\1\2" * 99)
+    said = orchestrator("split", str(path), "--summarize", "--model", script(file, "x"))
+    assert (said.code, "binary" in said.err) == (2, True)
