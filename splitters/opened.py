@@ -11,6 +11,7 @@ from splitters.naming import Headings
 from splitters.roles import Role, Roles
 from splitters.syntax import Node
 
+SPACE = 32
 DEEPEST = 50
 """Declarations inside each other that are told apart; data has levels without end."""
 NESTED = 1_000
@@ -188,6 +189,8 @@ class Opened:
 
 def is_after_blank(text: bytes, line: int | None) -> bool:
     """Whether a line follows a blank one, or is the first."""
+    if line and line > 1 and text[line - 2] > SPACE:
+        return False
     before = text.rfind(b"\n", 0, max(0, (line or 0) - 1)) + 1
     return not text[before:line].strip()
 

@@ -49,7 +49,7 @@ class Role(NamedTuple):
     body: bool
     """It is most of what is around it, and no item there."""
     usual: bool
-    """It is none of these, but an item, a statement or a declaration."""
+    """It is none of the latter: an item, a statement, a declaration, a string in a list."""
 
 
 class Roles(dict[int, Role]):
@@ -87,5 +87,5 @@ def _role(kind: str, named: bool, row: Language) -> Role:
         body=bool(BODIES.search(kind)),
         usual=False,
     )
-    odd = role._replace(declares=False, firm=False)
+    odd = role._replace(declares=False, firm=False, text=False)
     return role._replace(usual=named and not any(odd))

@@ -84,6 +84,7 @@ class _Walk:
                 usual = role.usual and field is None and around.quick
                 if usual and line is not None and end - line <= self.small:
                     found = (around.before(node, role, line),)
+                    self.text_end = end if role.text else self.text_end
                 else:
                     child = Child(node, role, node.is_named, start, end, field, line)
                     found = around.borders(child)
