@@ -154,7 +154,7 @@ def _alone(splitters: Sequence[Splitter], folder: Path) -> None:
         medians = _timed(splitters[:2], one.language, paths, 3)
         held = [_memory(name, one.language, paths[0]) / len(one.data) for name in OURS]
         print(
-            f"| {one.name} | {len(one.data) / 1e6:.2f} MB |",
+            f"| {one.name.rpartition('/')[2]} | {len(one.data) / 1e6:.2f} MB |",
             " | ".join(f"{medians[name]:.2f} s" for name in OURS),
             "|",
             " | ".join(f"{times:.1f} x" for times in held),
