@@ -47,9 +47,9 @@ def lowered(
 
 
 def _named(body: dict[str, Any], dialect: Dialect) -> dict[str, int]:
-    """The limits that the question names itself; below 0 some servers read none."""
+    """The limits that the question names itself; in 0 and below some servers read none."""
     found = {key: _count(body, key) for key in dialect.CEILINGS if body.get(key) is not None}
-    return {key: LARGEST if value < 0 else value for key, value in found.items()}
+    return {key: LARGEST if value < 1 else value for key, value in found.items()}
 
 
 def _choices(body: dict[str, Any]) -> int:

@@ -208,6 +208,15 @@ def test_the_choices_of_an_answer_share_the_room():
     assert list(ceiling.lowered(body, chat, route, 3)) == []
 
 
+@pytest.mark.parametrize("limit", [0, -1])
+@every_api
+def test_a_limit_that_some_read_as_none_is_lowered_too(make_asker, path, limit):
+    with play(Step("hi")) as api:
+        asker = make_asker(*routes(api), budget=BOUND)
+        assert asker.ask({**APIS[path], LIMITS[path]: limit}, path).status == 200
+    assert limits(api.asked[0]) == {LIMITS[path]: 40}
+
+
 @pytest.mark.parametrize("limit", ["9", True, 9.5, [9]])
 def test_a_limit_that_is_no_number_is_refused(limit):
     with pytest.raises(RefusedError, match="no whole number"):
