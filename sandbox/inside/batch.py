@@ -109,15 +109,21 @@ def reason(problem: OSError | Refused) -> str:
 
 
 def taken_back(undo: Undo) -> str:
-    """Undo all that was done, the last first; what resists is named, and the rest still undone."""
-    stuck = []
+    """Undo all that was done, the last first; what resists is named, and the rest still undone.
+
+    With it stays what it was to be put back from: that may be the last there is of it.
+    """
+    stuck: dict[str, str] = {}
     for place, back in reversed(undo):
+        if place in stuck:
+            continue
         try:
             back()
         except OSError as problem:
-            stuck.append(f"{shown(place)} ({problem.strerror})")
+            stuck[place] = f"{shown(place)} ({problem.strerror})"
     if stuck:
-        return f"these could not be put back: {', '.join(stuck)}; all others are as they were"
+        named = ", ".join(stuck.values())
+        return f"these could not be put back: {named}; all others are as they were"
     return "nothing was changed"
 
 

@@ -1,3 +1,6 @@
+import hashlib
+from types import SimpleNamespace
+
 import pytest
 
 from sandbox import Limits, open_box
@@ -374,6 +377,20 @@ def test_what_cannot_be_put_back_is_named(tmp_path):
         "these could not be put back: b (No such file or directory); all others are as they were"
     )
     assert done == ["c", "a"]
+
+
+def test_of_what_cannot_be_put_back_the_old_content_stays(tmp_path):
+    """Somebody made a folder where the file was, while it was gone."""
+    place = tmp_path / "a"
+    place.write_bytes(b"precious\n")
+    old = hashlib.sha256(b"precious\n").hexdigest()
+    step = SimpleNamespace(path="a", place=str(place), kept=f"{place}.old", old=old, size=None)
+    undo = []
+    batch.keep(step, undo)
+    batch.swap(step, undo)
+    place.mkdir()
+    assert "could not be put back" in batch.taken_back(undo)
+    assert (tmp_path / "a.old").read_bytes() == b"precious\n"
 
 
 def test_a_full_disk_leaves_all(engine, image):
