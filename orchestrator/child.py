@@ -119,7 +119,8 @@ class Child:
             self.end()
         if ended >= 0:
             return f"ended with status {ended}"
-        return f"was ended by {signal.Signals(-ended).name}"
+        names = {each.value: each.name for each in signal.Signals}  # most real-time ones have none
+        return f"was ended by {names.get(-ended, f'signal {-ended}')}"
 
 
 def _left(until: float) -> float:

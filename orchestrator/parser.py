@@ -27,6 +27,7 @@ LARGEST = 16 << 20
 _DEPTH = 64
 _SMALL = 1 << 20
 """Bytes; in a larger text paragraphs are not looked for, which may take a second a MiB."""
+_LANGUAGES = {"text", *(language.name for language in splitters.LANGUAGES)}
 _FORGED = "the parser gave an answer that cannot be"
 _PROGRAM = """\
 import sys
@@ -122,7 +123,7 @@ class Parser:
         question = {"op": "split", "path": path, "language": language}
         try:
             said = self._ask({**question, "target": target, "natural": natural}, data)
-            return Parted(_pieces(said, data, target))
+            return Parted(_pieces(said, data, target, natural))
         except _LostError as lost:
             quick = len(data) > _SMALL
             text = cut(data, target) if quick else splitters.split(data, None, target, natural)
@@ -186,12 +187,15 @@ class Parser:
         return said
 
 
-def _pieces(said: dict[str, Any], data: bytes, target: int) -> Pieces:
+def _pieces(said: dict[str, Any], data: bytes, target: int, natural: bool) -> Pieces:
     """The answer as a value, if it is one that `split` can have given: it may be forged."""
     found = _converted({**said, "data": data}, Pieces)
     end = 0
+    if (found.target, found.natural) != (target, natural) or found.language not in _LANGUAGES:
+        raise _LostError(_FORGED)
     for number, piece in enumerate(found.pieces, 1):
-        whole = piece.number == number and piece.start == end and piece.size <= target
+        whole = piece.number == number and piece.start == end
+        whole = whole and (0 < piece.size <= target or not data)
         if not whole or sha256(found.content(piece)).hexdigest() != piece.sha256:
             raise _LostError(_FORGED)
         end = piece.end
@@ -210,6 +214,8 @@ def _nested(rows: list[dict[str, Any]]) -> tuple[Declaration, ...]:
     found: dict[int, list[Declaration]] = {}
     for row in reversed(rows):
         depth = _converted(row.pop("depth", None), int)
+        if not 0 <= depth <= _DEPTH:
+            raise _LostError(_FORGED)
         inside = tuple(reversed(found.pop(depth + 1, ())))
         one = _converted({**row, "children": ()}, Declaration)
         found.setdefault(depth, []).append(replace(one, children=inside))

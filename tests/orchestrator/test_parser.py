@@ -6,14 +6,15 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 import splitters
 from orchestrator.parser import Bounds, Outlined, Parser
-from splitters import UnknownLanguageError
+from splitters import Declaration, Piece, UnknownLanguageError
 
 SOURCE = b"class Sum:\n    def add(self):\n        return 1\n\n\ndef zero():\n    return 0\n"
 ENDLESS = b"a\n" * (8 << 20)
@@ -201,7 +202,7 @@ def test_no_language_misses_what_it_may_not_open_any_more(one_parser, folder, en
 
 
 FORGED = """
-import sys
+import os, sys
 from splitters.frames import HEADER, head
 out, ask = sys.stdout.buffer, sys.stdin.buffer
 out.write(head({})); out.flush()
@@ -230,6 +231,58 @@ def test_an_answer_that_cannot_be_is_not_believed(said):
     assert parted.trouble
     assert outlined.declarations == ()
     assert outlined.trouble
+
+
+def forged(*spans, **changed):
+    """A frame with pieces of these spans, each with the right digest."""
+    pieces = [
+        asdict(
+            Piece(
+                n, start, end, 1, 1, "lines", "", "", "text", sha256(SOURCE[start:end]).hexdigest()
+            )
+        )
+        for n, (start, end) in enumerate(spans, 1)
+    ]
+    said = {"language": "text", "target": splitters.TARGET, "natural": False, "pieces": pieces}
+    return f"head({said | changed})"
+
+
+ALL = len(SOURCE)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        forged((0, 20), (20, 10), (10, ALL)),
+        forged((0, 20), (20, 20), (20, ALL)),
+        forged((0, ALL), target=9 << 20),
+        forged((0, ALL), natural=True),
+        forged((0, ALL), language="../x"),
+    ],
+    ids=["back", "empty", "target", "natural", "language"],
+)
+def test_pieces_that_are_no_cut_of_the_file_are_not_believed(said):
+    with Parser(Bounds(seconds=2), program=FORGED % said) as parser:
+        assert "cannot be" in parser.split(SOURCE, "a.py").trouble
+    with Parser(Bounds(seconds=2), program=FORGED % forged((0, ALL))) as parser:
+        assert parser.split(SOURCE, "a.py").trouble == ""
+
+
+@pytest.mark.parametrize("depths", [[-1], [10**6], range(50_000)], ids=["below", "far", "deep"])
+def test_an_outline_of_impossible_depth_is_not_believed(depths):
+    one = asdict(Declaration("function", "f", 0, 1, 1, 1))
+    del one["children"]
+    program = (
+        f"head({{'language': 'python', 'declarations': [dict({one}, depth=d) for d in {depths}]}})"
+    )
+    with Parser(Bounds(seconds=5), program=FORGED % program) as parser:
+        assert "cannot be" in parser.outline(SOURCE, "a.py").trouble
+
+
+def test_a_process_may_end_by_any_signal():
+    program = FORGED.replace("ask.read(size + length)", "os.kill(os.getpid(), 40)") % "b''"
+    with Parser(Bounds(seconds=5), program=program) as parser:
+        assert "was ended by signal 40" in parser.split(SOURCE, "a.py").trouble
 
 
 def test_nothing_is_started_before_the_first_file():
