@@ -8,6 +8,7 @@ from orchestrator.events import Changed, Ignored, LeftOut
 from orchestrator.guardrails.boundary import renamed
 from orchestrator.guardrails.guardrail import Difference
 from orchestrator.guardrails.table import judge, keeps_to
+from orchestrator.guardrails.tree import tree
 from orchestrator.outcome import Finding, Verdict, gravest, worst
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.repository import Base
@@ -43,6 +44,15 @@ class Changes:
         """No changes yet."""
         return cls(quarantine, policy, base, tip=base.commit, tree=base.tree, only=only)
 
+    def begin_after(self, tip: str) -> None:
+        """Begin after changes that are in the quarantine already; each of them is judged anew."""
+        for commit in self.quarantine.log(self.base.commit, tip):
+            difference = self.quarantine.difference(self.tip, commit)
+            self._judged(commit, difference, gravest(tuple(tree(difference))))
+            self.tip, self.tree = commit, self.quarantine.tree(commit)
+            self.count += 1
+        self.quarantine.begin_after(tip)
+
     def record(self, box: Box, note: Note, *, anew: bool = False) -> Iterator[Changed | LeftOut]:
         """Take a snapshot of the box and commit it; tells nothing where nothing differs.
 
@@ -64,11 +74,7 @@ class Changes:
 
     def _admit(self, tree: str, pack: Path, note: Note) -> Changed:
         change = self.quarantine.admit(tree, pack, parent=self.tip, note=note)
-        findings = gravest(change.findings)
-        if change.difference and not findings:
-            found = judge(change.difference, self.policy)
-            findings = gravest(found + self._outside(change.commit, change.difference))
-        self.tainted = self.tainted or worst(findings) is Verdict.BLOCK
+        findings = self._judged(change.commit, change.difference, gravest(change.findings))
         self.tip, self.tree = change.commit, change.tree
         self.count += 1
         return Changed(
@@ -81,6 +87,16 @@ class Changes:
             removed=change.removed,
             findings=findings,
         )
+
+    def _judged(
+        self, commit: str, difference: Difference | None, findings: tuple[Finding, ...]
+    ) -> tuple[Finding, ...]:
+        """What is found in one change, more of it where its raw difference shows nothing."""
+        if difference and not findings:
+            found = judge(difference, self.policy)
+            findings = gravest(found + self._outside(commit, difference))
+        self.tainted = self.tainted or worst(findings) is Verdict.BLOCK
+        return findings
 
     def judge(self, old: str, new: str) -> tuple[Finding, ...]:
         """What the guardrails say of the difference between two commits, the gravest of it."""

@@ -106,6 +106,19 @@ class Session(Event, frozen=True):
     """As it says, where it says one."""
 
 
+class Resumed(Event, frozen=True):
+    """The run goes on with an earlier one: with its files, and with its worker's session."""
+
+    run: str
+    commits: int
+    """So many changes were made before."""
+    tip: str
+    tree: str
+    session: str
+    forked: bool = False
+    """The session goes on under an id of its own."""
+
+
 class Raw(Event, frozen=True):
     """A line of a delegate's program that is of no known type."""
 
@@ -271,6 +284,7 @@ AnyEvent: TypeAlias = (
     | Text
     | Output
     | Session
+    | Resumed
     | Raw
     | ToolStarted
     | ToolFinished

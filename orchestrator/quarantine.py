@@ -7,7 +7,7 @@ dates, messages or history is never looked at.
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from orchestrator.errors import GitError, QuarantineError
 from orchestrator.git import NO_OBJECT, Git
 from orchestrator.guardrails.guardrail import Difference
 from orchestrator.guardrails.tree import MAX_BLOB, tree
+from orchestrator.objects import contents, names
 from orchestrator.outcome import Finding
 from orchestrator.patch import (
     NUMSTAT,
@@ -123,7 +124,7 @@ class Stored:
             asked.append(name)
         order = "\n".join(asked).encode()
         answer = self.git.run("cat-file", "--batch", stdin=order, limit=2 * SMALL)
-        return dict(zip(asked, _contents(answer, len(asked)), strict=True))
+        return dict(zip(asked, contents(answer, len(asked)), strict=True))
 
     def _read(self, blob: str) -> bytes:
         pieces = []
@@ -197,6 +198,10 @@ class Quarantine:
             findings=findings,
             difference=difference,
         )
+
+    def begin_after(self, tip: str) -> None:
+        """Count changes that came from an earlier run, of which `tip` is the last, as recorded."""
+        self.git.run("update-ref", _TIP, tip, self.base)
 
     def _take_in(self, tree_id: str, pack: Path) -> None:
         if not _TREE_ID.fullmatch(tree_id):
@@ -290,7 +295,7 @@ class Quarantine:
         if not folders:
             return {}
         answer = self.git.run("cat-file", "--batch", "-z", stdin=asked, limit=HARD_BYTES)
-        return dict(zip(folders, map(_names, _contents(answer, len(folders))), strict=True))
+        return dict(zip(folders, map(names, contents(answer, len(folders))), strict=True))
 
     def numstat(self, old: str, new: str) -> tuple[Count, ...]:
         """Lines added and removed, for each changed path."""
@@ -303,16 +308,6 @@ class Quarantine:
     def pack(self, tip: str, exclude: str, to: Path) -> Path:
         """Write a thin pack of what `tip` has and `exclude` has not."""
         return self.git.pack(to, tip, exclude)
-
-
-def _contents(answer: bytes, count: int) -> Iterator[bytes]:
-    """The objects that `cat-file --batch` printed, each after a line that ends with its size."""
-    at = 0
-    for _ in range(count):
-        start = answer.index(b"\n", at) + 1
-        end = start + int(answer[at:start].split(b" ")[-1])
-        yield answer[start:end]
-        at = end + 1
 
 
 def _link(source: Path, target: Path) -> None:
@@ -335,15 +330,3 @@ def _above(paths: Iterable[bytes]) -> set[bytes]:
         if room < 0:
             raise QuarantineError("paths changed in more folders than can be looked at.")
     return found
-
-
-def _names(tree_object: bytes) -> tuple[bytes, ...]:
-    """The names in a tree object: mode, space, name, NUL, twenty bytes of id."""
-    found = []
-    at = 0
-    while at < len(tree_object):
-        start = tree_object.index(b" ", at) + 1
-        end = tree_object.index(b"\0", start)
-        found.append(tree_object[start:end])
-        at = end + 21
-    return tuple(found)

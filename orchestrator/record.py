@@ -76,6 +76,10 @@ class Record(Struct, frozen=True, kw_only=True):
     created: float
     """Unix seconds."""
     owner: Owner
+    resumes: str = ""
+    """The run it goes on with; empty: it began anew."""
+    forked: bool = False
+    """It does so under a session id of its own."""
     state: State = "running"
     seconds: float = 0.0
     outcome: Outcome | None = None

@@ -55,7 +55,15 @@ class Records:
 
     @contextmanager
     def begin(
-        self, task: Task, *, repository: str, git_dir: Path, base: str, base_tree: str
+        self,
+        task: Task,
+        *,
+        repository: str,
+        git_dir: Path,
+        base: str,
+        base_tree: str,
+        resumes: str = "",
+        forked: bool = False,
     ) -> Iterator[Held]:
         """Create a run and hold it; `repository` is a path or a URL without a password.
 
@@ -71,6 +79,8 @@ class Records:
             base_tree=base_tree,
             created=time.time(),
             owner=Owner.of_this_process(),
+            resumes=resumes,
+            forked=forked,
         )
         with self._placed(record) as folder:
             held = Held(record, folder)

@@ -39,6 +39,18 @@ class Recovery:
         if lost := box.lost():
             yield from self._recovered(box, lost)
 
+    def begin(self, box: Box) -> None:
+        """Give a new sandbox the files as recorded, where they are not the image's."""
+        base = self.changes.base.tree
+        if self.changes.tree == base:
+            return
+        pack = self.changes.quarantine.git.directory / "recorded.pack"
+        try:
+            self.changes.quarantine.pack(self.changes.tree, base, pack)
+            box.reset(pack, self.changes.tree)
+        finally:
+            pack.unlink(missing_ok=True)
+
     def reopen(self, box: Box, lost: SandboxLostError) -> Iterator[AnyEvent]:
         """Wait, then open it with the recorded files; again, when it dies meanwhile.
 
@@ -50,7 +62,8 @@ class Recovery:
             yield Restarting(attempt=self.restarts, of=RESTARTS, seconds=wait)
             time.sleep(wait)
             try:
-                self._restore(box)
+                box.reopen()
+                self.begin(box)
             except (DiskFullError, CrossingError):
                 raise
             except SandboxError as error:  # the engine is away, a neighbour does not come up
@@ -64,18 +77,6 @@ class Recovery:
     def _recovered(self, box: Box, lost: SandboxLostError) -> Iterator[AnyEvent]:
         yield Crashed(reason=str(_as_lost(lost)))
         yield from self.reopen(box, lost)
-
-    def _restore(self, box: Box) -> None:
-        box.reopen()
-        base = self.changes.base.tree
-        if self.changes.tree == base:  # the image has these files
-            return
-        pack = self.changes.quarantine.git.directory / "recorded.pack"
-        try:
-            self.changes.quarantine.pack(self.changes.tree, base, pack)
-            box.reset(pack, self.changes.tree)
-        finally:
-            pack.unlink(missing_ok=True)
 
 
 def _as_lost(error: SandboxError) -> SandboxLostError:

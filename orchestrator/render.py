@@ -22,6 +22,7 @@ from orchestrator.events import (
     Raw,
     Recovered,
     Restarting,
+    Resumed,
     RunFinished,
     RunStarted,
     Session,
@@ -101,6 +102,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [f"merged into {clean(branch)} as {commit[:10]}"]
         case RunFinished(outcome=outcome, seconds=seconds):
             return [ink.bold(f"{outcome} after {seconds:.0f} s")]
+        case Resumed(run=run, commits=commits):
+            return [f"goes on with run {run}, after {count(commits, 'commit')}"]
         case Session():
             return [_session(event)]
         case Text() | FilesTouched() | Turn() | ToolFinished() | Raw():

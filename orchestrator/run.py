@@ -24,6 +24,7 @@ from orchestrator.events import (
 from orchestrator.journal import Journal
 from orchestrator.map import MapError, of_base
 from orchestrator.models.access import DIRECT, Traffic
+from orchestrator.origin import Origin
 from orchestrator.outcome import Verdict, worst
 from orchestrator.preparation import prepare_image, source
 from orchestrator.quarantine import Note, Quarantine
@@ -35,7 +36,7 @@ from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.ways import News, Ways, open_ways, with_doors
 from orchestrator.worker import Worker
-from orchestrator.workers import Brain, Hired, hire
+from orchestrator.workers import Before, Brain, Hired, hire
 from sandbox import Engine, connect, open_box, scratch
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
@@ -68,18 +69,22 @@ def run(
     credentials: Mapping[str, str] = NO_CREDENTIALS,
     employ: Employ = hire,
     dialogue: Dialogue | None = None,
+    origin: Origin | None = None,
 ) -> Record:
     """Carry out a task and return its finished record; `watch` is told every event.
 
     `brain` is what the worker thinks with, if it does. `traffic` is what it is connected through,
     when that records or replays; `credentials` are those of the private package indexes, by name.
-    `employ` gives the task its worker; with a `dialogue` that is our agent, which goes on with it.
+    `employ` gives the task its worker; with a `dialogue` that is our agent, which goes on with it,
+    with an `origin` the program whose run it goes on with.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
     started = time.monotonic()
     dirty = _aside(repository.dirty)
     base = repository.resolve(task.base)
+    if origin:
+        origin.require(base)
     require_room(repository)
     policy = settings.read(repository.read(base.commit, settings.FILE)).guardrails
     pack = repository.pack(base, records.home / "packs")
@@ -92,6 +97,8 @@ def run(
             git_dir=repository.place.common_dir,
             base=base.commit,
             base_tree=base.tree,
+            resumes=origin.record.id if origin else "",
+            forked=bool(origin and origin.transcript.fork),
         ) as held,
         Journal(held.folder.journal) as journal,
     ):
@@ -100,6 +107,9 @@ def run(
         attempt.tell(_started(attempt, task, repository, base, dirty.result()))
         quarantine = Quarantine.create(held.folder.quarantine, pack, base)
         changes = Changes.of(quarantine, policy, base, task.only)
+        if origin:
+            attempt.tell(origin.bring(changes))
+            attempt.commits = changes.count
         with open_ways(attempt, task, credentials) as ways:
             near: Sequence[Neighbour] = (*ways.work.neighbours, Services(task.services))
             with attempt.gathering():
@@ -107,7 +117,8 @@ def run(
                 _prove_base(attempt, engine, task, base, near)
                 task = _with_map(attempt, task, repository, base, pack)
                 with _kept(attempt, traffic):
-                    hired = _employed(attempt, task, brain, traffic, employ, dialogue)
+                    before = origin.transcript if origin else dialogue
+                    hired = _employed(attempt, task, brain, traffic, employ, before)
                     _carry_out(attempt, engine, task, hired, ways, changes)
             _judge(attempt, changes)
             with attempt.gathering():
@@ -197,16 +208,17 @@ def _employed(
     brain: Brain,
     traffic: Traffic,
     employ: Employ,
-    dialogue: Dialogue | None,
+    before: Before,
 ) -> Hired:
     """Who does the work, with all that was said before."""
     folder = attempt.held.folder
     folder.artifacts.mkdir(exist_ok=True)
-    if dialogue is None or brain is None or isinstance(brain, Route):
+    if before is None or brain is None:
         return employ(task, brain, folder.artifacts, traffic)
-    if said := dialogue.begin(attempt.id, brain.name, folder.earlier):
-        attempt.tell(Warned(text=said))
-    return hire(task, brain, folder.artifacts, traffic, dialogue)
+    if isinstance(before, Dialogue) and not isinstance(brain, Route):
+        said = before.begin(attempt.id, brain.name, folder.earlier)
+        attempt.tell_all([Warned(text=said)] if said else [])
+    return hire(task, brain, folder.artifacts, traffic, before)
 
 
 def _carry_out(
@@ -217,6 +229,7 @@ def _carry_out(
         near: Sequence[Neighbour] = (*way.neighbours, Services(task.services))
         with _open(attempt, engine, task, near, hired.kits) as box:
             recovery = Recovery(changes)
+            recovery.begin(box)
             _work(attempt, task, hired.worker, box, recovery, News(way))
             _close_the_record(attempt, box, recovery)
 

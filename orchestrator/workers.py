@@ -7,8 +7,11 @@ from typing import TypeAlias
 from orchestrator.agent.loop import Agent
 from orchestrator.command import Command
 from orchestrator.delegates.account import Account
+from orchestrator.delegates.cli import Cli
 from orchestrator.delegates.delegate import Delegate
+from orchestrator.delegates.remembered import Remembered
 from orchestrator.delegates.table import CLIS
+from orchestrator.delegates.transcript import Transcript
 from orchestrator.dialogue import Dialogue
 from orchestrator.errors import UsageError
 from orchestrator.models.access import Traffic
@@ -16,11 +19,16 @@ from orchestrator.models.model import Model
 from orchestrator.task import Task
 from orchestrator.worker import Worker
 from sandbox.gateway.door import Door
+from sandbox.gateway.mask import spellings
 from sandbox.gateway.routes import Route
 from sandbox.kit import Kit
 
 Brain: TypeAlias = Model | Route | None
 """An agent's model; for a delegate, the route on which the gateway asks models; else nothing."""
+Before: TypeAlias = Dialogue | Transcript | None
+"""What an agent had said and heard; for a delegate, its program's own session; else nothing."""
+TRANSCRIPT = "session.jsonl"
+"""The artifact that holds the session of a delegate's program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +46,31 @@ def hire(
     brain: Brain,
     artifacts: Path,
     traffic: Traffic,
-    dialogue: Dialogue | None = None,
+    before: Before = None,
 ) -> Hired:
     """The worker a task asks for; output too long to show goes to files in `artifacts`.
 
-    `traffic` is what its model is reached through; an agent goes on with the dialogue, if there is
-    one. Raises UsageError when the task needs a model and there is none.
+    `traffic` is what its model is reached through; `before` is what it goes on with. Raises
+    UsageError when the task needs a model and there is none.
     """
     if task.worker == "command":
         return Hired(Command(artifacts))
     if cli := CLIS.get(task.worker):
         if not isinstance(brain, Route):
             raise UsageError(f"{cli.name} needs a way to models of {cli.api}.")
-        account = Account.open(task, brain, traffic)
-        return Hired(Delegate(cli, account, artifacts), (account.door,), (cli.kit,))
+        return _delegate(cli, task, brain, artifacts, traffic, before)
     if brain is None or isinstance(brain, Route):
         raise UsageError("An agent needs a model: name one with --model provider:name.")
-    agent = Agent(brain, artifacts, patience=traffic.patience, dialogue=dialogue)
-    return Hired(agent)
+    dialogue = before if isinstance(before, Dialogue) else None
+    return Hired(Agent(brain, artifacts, patience=traffic.patience, dialogue=dialogue))
+
+
+def _delegate(
+    cli: Cli, task: Task, route: Route, artifacts: Path, traffic: Traffic, before: Before
+) -> Hired:
+    session = before if isinstance(before, Transcript) else None
+    account = Account.open(task, route, traffic)
+    secrets = frozenset(spellings((route.key, account.token)))
+    delegate = Delegate(cli, account, artifacts, session)
+    worker = Remembered(delegate, cli, artifacts / TRANSCRIPT, secrets, session)
+    return Hired(worker, (account.door,), (cli.kit,))

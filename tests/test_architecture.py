@@ -49,11 +49,12 @@ LAYERS = (
         "dialogue",
         "earlier",
         "renames",
+        "objects",
     },
     {"worker", "workers", "agent", "delegates", "command", "tools", "check", "pieces", "rejoin"}
     | {"summarize"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"}
-    | {"edits", "edit_base"},
+    | {"edits", "edit_base", "origin"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""

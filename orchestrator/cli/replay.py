@@ -1,13 +1,14 @@
 """What `run --replay` plays: a run, with all that was asked then, or a folder of a cassette."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.cli import place
+from orchestrator.cli import again, place
 from orchestrator.cli.request import Request
 from orchestrator.dialogue import Dialogue, read
 from orchestrator.errors import UsageError
 from orchestrator.models.traffic import Replay
+from orchestrator.origin import Origin
 from orchestrator.record import Record
 from orchestrator.settings import Flags
 from orchestrator.summary import in_copy
@@ -24,6 +25,8 @@ class Played:
     """None for a folder that may come from anywhere."""
     dialogue: Dialogue | None = None
     """What was said before the run, if it went on with a conversation."""
+    origin: Origin | None = None
+    """The run that it went on with, if it did."""
 
     def request(self, asked: Request, *, said: bool) -> Request:
         """What was asked now or, where nothing was `said`, what was asked then."""
@@ -34,17 +37,8 @@ class Played:
 
     def flags(self, now: Flags) -> Flags:
         """The flags as given now, and for all others the task as it was then."""
-        then = _flags(self.record) if self.record else Flags()
-        then = replace(then, model=then.model or self.traffic.model or None)
-        unsaid = Flags()
-        return replace(
-            then,
-            **{
-                field.name: getattr(now, field.name)
-                for field in fields(Flags)
-                if getattr(now, field.name) != getattr(unsaid, field.name)
-            },
-        )
+        then = again.flags(self.record) if self.record else Flags()
+        return again.over(replace(then, model=then.model or self.traffic.model or None), now)
 
     def task(self, now: Task) -> Task:
         """The task as it is now, with what the model was told besides."""
@@ -77,7 +71,7 @@ def find(named: str, flags: Flags) -> Played:
         return Played(folder, Replay(folder))
     record = place.records().find(named)
     folder = Path(record.task.replay or place.records().folder(record.id).cassette)
-    return Played(folder, Replay(folder), record, _dialogue(record))
+    return Played(folder, Replay(folder), record, _dialogue(record), _origin(record))
 
 
 def _dialogue(record: Record) -> Dialogue | None:
@@ -92,24 +86,8 @@ def _dialogue(record: Record) -> Dialogue | None:
     return Dialogue(read(path).messages)
 
 
-def _flags(record: Record) -> Flags:
-    task = record.task
-    return Flags(
-        base=record.base,
-        worker=task.worker,
-        command=task.command,
-        model=task.model,
-        image=task.image,
-        runtime=task.runtime,
-        allow=task.network.allow,
-        private_hosts=task.network.private_hosts,
-        setup=task.setup,
-        checks=task.checks,
-        only=task.only,
-        setup_network=task.setup_network,
-        turns=task.limits.turns,
-        cost=task.limits.cost,
-        seconds=task.limits.seconds,
-        input_tokens=task.limits.input_tokens,
-        map_tokens=task.map_tokens,
-    )
+def _origin(record: Record) -> Origin | None:
+    if not record.resumes:
+        return None
+    before = place.records().load(record.resumes)
+    return Origin.of(before, place.records().folder(before.id), fork=record.forked)

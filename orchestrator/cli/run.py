@@ -19,6 +19,7 @@ from orchestrator.dialogue import Dialogue
 from orchestrator.journal import read
 from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.traffic import Recording
+from orchestrator.origin import Origin
 from orchestrator.record import Record
 from orchestrator.render import count, named
 from orchestrator.repository import Repository
@@ -113,8 +114,8 @@ def command(
     for warning in planned.warnings:
         say.note(f"note: {warning}")
     tell_dirty(repository.dirty_paths())
-    dialogue = played.dialogue if played else None
-    record = carry_out(planned, repository, quiet, traffic, dialogue)
+    before = (played.dialogue, played.origin) if played else ()
+    record = carry_out(planned, repository, quiet, traffic, *before)
     tell(record, as_json)
     if played and (said := played.difference(record)):
         say.note(f"note: {said}")
@@ -168,6 +169,7 @@ def carry_out(
     quiet: bool,
     traffic: Traffic,
     dialogue: Dialogue | None = None,
+    origin: Origin | None = None,
 ) -> Record:
     """Run the task, with the model it names or one whose key is set."""
     task = planned.task
@@ -189,6 +191,7 @@ def carry_out(
             traffic,
             access.credentials(task.network.indexes, os.environ),
             dialogue=dialogue,
+            origin=origin,
         )
 
 

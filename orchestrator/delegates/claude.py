@@ -8,6 +8,7 @@ from typing import Any
 from containers import AGENTS
 from orchestrator.delegates.cli import Reader, Terminal
 from orchestrator.delegates.parsed import at, line, objects, text
+from orchestrator.delegates.transcript import Transcript
 from orchestrator.events import (
     AnyEvent,
     FilesTouched,
@@ -37,14 +38,15 @@ class Claude:
     kit = Kit(f"orchestrator/claude:{VERSION}", "/opt/agents/claude", f"sh {AGENTS} claude")
     api: Api = "anthropic"
     models: tuple[str, ...] = ("claude-*",)
+    transcripts = transcript = ".claude/projects/-workspace/{}.jsonl"
 
-    def command(self, task: Task) -> Sequence[str]:
+    def command(self, task: Task, before: Transcript | None = None) -> Sequence[str]:
         """As `Cli.command` says."""
         model = task.model.partition(":")[2]
         return (
             *(f"{self.kit.place}/claude", "-p", "--output-format", "stream-json", "--verbose"),
             *("--include-partial-messages", "--permission-mode", "bypassPermissions"),
-            *("--session-id", str(uuid.uuid4()), "--max-turns", str(task.limits.turns)),
+            *(*_session(before), "--max-turns", str(task.limits.turns)),
             *("--strict-mcp-config", "--mcp-config", '{"mcpServers":{}}', "--setting-sources", ""),
             *(("--model", model) if model else ()),
         )
@@ -63,6 +65,13 @@ class Claude:
     def reader(self) -> Reader:
         """As `Cli.reader` says."""
         return ClaudeReader()
+
+
+def _session(before: Transcript | None) -> tuple[str, ...]:
+    if before is None:
+        return ("--session-id", str(uuid.uuid4()))
+    fork = ("--fork-session", "--session-id", str(uuid.uuid4())) if before.fork else ()
+    return ("--resume", before.session, *fork)
 
 
 class ClaudeReader:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from orchestrator.delegates.transcript import Transcript
 from orchestrator.events import AnyEvent
 from orchestrator.outcome import Stop
 from orchestrator.task import Task
@@ -57,9 +58,13 @@ class Cli(Protocol):
     """Which API it speaks."""
     models: tuple[str, ...]
     """What it may ask when no model was named."""
+    transcripts: str
+    """Where it keeps a session, below its home: a glob with {} for the session's id."""
+    transcript: str
+    """Where it finds a session that is put there, likewise."""
 
-    def command(self, task: Task) -> Sequence[str]:
-        """How it is started; the prompt comes by standard input."""
+    def command(self, task: Task, before: Transcript | None = None) -> Sequence[str]:
+        """How it is started, on a session if there is one; the prompt comes by standard input."""
         ...
 
     def environment(self, token: str) -> Mapping[str, str]:

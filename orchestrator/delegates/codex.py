@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from containers import AGENTS
 from orchestrator.delegates.cli import Reader, Terminal
 from orchestrator.delegates.parsed import at, line, text
+from orchestrator.delegates.transcript import Transcript
 from orchestrator.events import (
     AnyEvent,
     FilesTouched,
@@ -38,8 +39,10 @@ class Codex:
     kit = Kit(f"orchestrator/codex:{VERSION}", "/opt/agents/codex", f"sh {AGENTS} codex")
     api: Api = "openai"
     models: tuple[str, ...] = ("gpt-*", "codex-*")
+    transcripts = ".codex/sessions/*/*/*/rollout-*-{}.jsonl"
+    transcript = ".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-{}.jsonl"
 
-    def command(self, task: Task) -> Sequence[str]:
+    def command(self, task: Task, before: Transcript | None = None) -> Sequence[str]:
         """As `Cli.command` says."""
         model = task.model.partition(":")[2]
         switches = [word for name in _SWITCHED_OFF for word in ("--disable", name)]
@@ -49,6 +52,7 @@ class Codex:
             *("-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false"),
             *("-c", 'model_provider="gateway"', "-c", f"model_providers.gateway={_PROVIDER}"),
             *(("-c", f"model={json.dumps(model)}") if model else ()),
+            *(("fork" if before.fork else "resume", before.session) if before else ()),
             "-",
         )
 

@@ -10,6 +10,7 @@ from orchestrator.delegates.account import Account
 from orchestrator.delegates.cli import Cli, Reader
 from orchestrator.delegates.ending import Seen, ending
 from orchestrator.delegates.session import Session, Silent
+from orchestrator.delegates.transcript import Transcript
 from orchestrator.events import AnyEvent, FilesTouched, Output, Turn, WorkerFinished
 from orchestrator.outcome import Stop
 from orchestrator.task import Task
@@ -28,6 +29,8 @@ class Delegate:
     account: Account
     artifacts: Path
     """A folder on the host; every raw line is kept there."""
+    before: Transcript | None = None
+    """The session it goes on with; it is in the box."""
 
     def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
         """Work on the task, as `Worker.work` says."""
@@ -35,8 +38,9 @@ class Delegate:
         session = Session(box, self.cli.name, task.limits)
         self.account.listener = session.tell
         env = self.cli.environment(self.account.token)
+        command = self.cli.command(task, self.before)
         with (self.artifacts / f"{self.cli.name}.jsonl").open("xb") as keep:
-            items = session.items(self.cli.command(task), task.prompt.encode(), env, keep)
+            items = session.items(command, task.prompt.encode(), env, keep)
             with closing(items):
                 for item in items:
                     yield from watch.events(item)

@@ -14,7 +14,8 @@ from orchestrator.delegates.table import CLIS
 from orchestrator.events import AnyEvent
 from orchestrator.models.access import Traffic
 from orchestrator.models.traffic import Recording
-from orchestrator.record import Record
+from orchestrator.origin import Origin
+from orchestrator.record import Folder, Record
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import run
@@ -73,13 +74,15 @@ class Desk:
         watch: Callable[[AnyEvent], None] = lambda event: None,
         stated: Settings = USUAL,
         traffic: Traffic | None = None,
+        prompt: str = "mend add",
+        origin: Origin | None = None,
         **flags: object,
     ) -> Ran:
         """Give the task to a program whose models say what the scenario says."""
         repository = Repository.open(str(self.repository), self.home)
         cli, key = CLIS[worker], f"sk-ant-api03-{secrets.token_hex(24)}"
         asked = Flags(worker=worker, model=MODELS[worker], **flags)
-        task = settings.task(repository.name, "mend add", stated, asked).task
+        task = settings.task(repository.name, prompt.format(key=key), stated, asked).task
         events: list[AnyEvent] = []
 
         def told(event: AnyEvent) -> None:
@@ -90,8 +93,16 @@ class Desk:
             url = api.url if cli.api == "anthropic" else f"{api.url}/v1"
             route = Route(cli.api, url, key, (*cli.models, "gpt-5.5"))
             records = Records(self.home)
-            record = run(task, repository, records, route, told, traffic or Recording())
+            traffic = traffic or Recording()
+            record = run(task, repository, records, route, told, traffic, origin=origin)
         return Ran(record, events, api.asked, self.repository, self.home / "runs" / record.id, key)
+
+    def resume(self, before: Ran, scenario: Scenario, *, fork: bool = False, **more: object) -> Ran:
+        """Let the program of a run go on with it."""
+        record = before.record
+        origin = Origin.of(record, Folder(before.folder), fork=fork)
+        more = {"prompt": "go on", "base": record.base, **more}
+        return self.run(record.task.worker, scenario, origin=origin, **more)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,70 @@
+"""A program's own session: put into the box before it works, taken out while and after it does."""
+
+from collections.abc import Generator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator import whole
+from orchestrator.delegates.cli import Cli
+from orchestrator.delegates.transcript import LARGEST, Transcript, is_session
+from orchestrator.events import AnyEvent, FilesTouched, Session
+from orchestrator.task import Task
+from orchestrator.worker import Worker
+from sandbox.box import Box
+from sandbox.errors import SandboxError
+from sandbox.files import FileError
+from sandbox.gateway.mask import masked
+
+HOME = "/home/agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A delegate whose session outlives its box."""
+
+    worker: Worker
+    cli: Cli
+    kept: Path
+    """Where its transcript goes, on the host."""
+    secrets: frozenset[bytes]
+    """What may not be in it."""
+    before: Transcript | None = None
+    """The session it goes on with."""
+
+    def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
+        """Work on the task, as `Worker.work` says."""
+        if self.before:
+            self._place(self.before, box)
+        session = ""
+        try:
+            with closing(self.worker.work(task, box)) as events:
+                for event in events:
+                    if isinstance(event, Session):
+                        session = event.id
+                    yield event
+                    # Not only at the end: whoever is killed before it can be resumed, too.
+                    if isinstance(event, FilesTouched):
+                        self._keep(session, box)
+        except GeneratorExit:  # somebody said stop; by now the program has ended
+            self._keep(session, box)
+            raise
+
+    def _place(self, before: Transcript, box: Box) -> None:
+        place = self.cli.transcript.format(before.session)
+        try:
+            box.files.write(f"{HOME}/{place}", before.content)
+        except FileError as problem:
+            raise SandboxError(
+                f"the session could not be put into the sandbox: {problem}"
+            ) from None
+
+    def _keep(self, session: str, box: Box) -> None:
+        """What cannot be taken out is not there when somebody wants to resume, who is told then."""
+        if not is_session(session):
+            return
+        with suppress(FileError, SandboxError):
+            pattern = self.cli.transcripts.format(session)
+            for name in box.files.glob(pattern, HOME).names[:1]:
+                content = box.files.read(name, LARGEST)
+                whole.write(self.kept, masked(content, self.secrets))

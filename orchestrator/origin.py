@@ -1,0 +1,103 @@
+"""The run that another one goes on with: its changes, and its worker's own session."""
+
+from dataclasses import dataclass
+
+from orchestrator import journal
+from orchestrator.changes import Changes
+from orchestrator.delegates.table import CLIS
+from orchestrator.delegates.transcript import Transcript, is_session
+from orchestrator.errors import GitError, QuarantineError, RecordError, UsageError
+from orchestrator.events import Resumed, Session
+from orchestrator.quarantine import Quarantine
+from orchestrator.record import Folder, Record
+from orchestrator.repository import Base
+from orchestrator.workers import TRANSCRIPT
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What is taken over; nothing of that run is changed."""
+
+    record: Record
+    quarantine: Quarantine
+    transcript: Transcript
+
+    @classmethod
+    def of(cls, record: Record, folder: Folder, *, fork: bool = False) -> "Origin":
+        """Raises RecordError when the run still goes on, or is none that can be gone on with."""
+        _require_delegate(record)
+        if record.shown_state == "running":
+            raise RecordError(
+                f"Run {record.short} is still at work: wait for its end, or stop it with Ctrl-C."
+            )
+        try:
+            quarantine = Quarantine.open(folder.quarantine)
+        except QuarantineError:
+            raise RecordError(
+                f"Run {record.short} ended before its work began: start it anew with"
+                " `orchestrator run`."
+            ) from None
+        return cls(record, quarantine, _transcript(record, folder, fork))
+
+    def require(self, base: Base) -> None:
+        """Raise UsageError for any other base than its own.
+
+        A reviewer sees the whole difference since then, of both runs, judged as one.
+        """
+        if base.commit != self.record.base:
+            raise UsageError(
+                f"Run {self.record.short} began at {self.record.base[:10]}, and whatever goes on"
+                " with it has the same base: drop --base."
+            )
+
+    def bring(self, changes: Changes) -> Resumed:
+        """Begin with its changes, each judged anew. Raises QuarantineError when one is damaged."""
+        into = changes.quarantine
+        pack = into.git.directory / "incoming.pack"
+        tip = self.quarantine.tip
+        try:
+            if tip != self.record.base:
+                into.git.index_pack(self.quarantine.pack(tip, self.record.base, pack), "--strict")
+        except GitError as error:
+            message = f"the changes of run {self.record.short} are damaged: {error}"
+            raise QuarantineError(message) from None
+        finally:
+            pack.unlink(missing_ok=True)
+        changes.begin_after(tip)
+        return Resumed(
+            run=self.record.id,
+            commits=changes.count,
+            tip=tip,
+            tree=changes.tree,
+            session=self.transcript.session,
+            forked=self.transcript.fork,
+        )
+
+
+def _require_delegate(record: Record) -> None:
+    if record.task.worker in CLIS:
+        return
+    if record.task.conversation:
+        (file,) = record.task.only
+        advice = f'`orchestrator edit {file} "..."` goes on with its conversation'
+    elif record.task.worker == "command":
+        advice = "a command has no session: run it again, with `--base` for its branch"
+    else:
+        advice = (
+            "for now only runs of Claude Code and Codex have a session that lasts; start a new run,"
+            " with `--base` for its branch"
+        )
+    raise UsageError(f"Run {record.short} cannot be resumed: {advice}.")
+
+
+def _transcript(record: Record, folder: Folder, fork: bool) -> Transcript:
+    """Its session, by the last id that the program told. Raises RecordError when it is gone."""
+    entries = journal.read(folder.journal)
+    told = [entry.event.id for entry in entries if isinstance(entry.event, Session)]
+    path = folder.artifacts / TRANSCRIPT
+    if not told or not is_session(told[-1]) or not path.is_file():
+        raise RecordError(
+            f"The session of run {record.short} was not kept: its program had not begun, or it was"
+            " lost with its sandbox; start a new run, with `--base` for its branch."
+        )
+    return Transcript(told[-1], path.read_bytes(), fork)
