@@ -14,7 +14,7 @@ MARK = b"\xef\xbb\xbf"
 NEWLINE = 10
 BLANK = b" \t\f\v"
 BREAK = b"\r\n"
-PLAIN = 4
+PLAIN = 2
 """Children in a row without a border, from which on others like them are skipped."""
 FINE = 64
 """Borders within a line that a piece has at least, where it is of many small nodes."""
@@ -73,7 +73,8 @@ class _Walk:
                 if node.is_named:
                     around.seen(cursor.field_id)
                 plain += 1
-                if plain > PLAIN and around.items and self._skip(end):
+                # The children of an error are no balanced tree: to jump there is to search.
+                if plain > PLAIN and around.items and not around.error and self._skip(end):
                     continue
             elif start < end:
                 plain = 0

@@ -1,0 +1,60 @@
+"""Files that are too deep, too wide or too long for naive ways through them."""
+
+import time
+
+import pytest
+
+import splitters
+from splitters.document import Document
+
+BUDGET = 10.0
+"""Processor seconds on the slowest machine; two on a usual one, hours for what is quadratic."""
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("json", b"[" * 3_000 + b"]" * 3_000),
+        ("json", b'{"a":\n' * 20_000 + b"1" + b"}" * 20_000),
+        ("python", b"x = " + b"(" * 3_000 + b"1" + b")" * 3_000),
+        ("javascript", b"x" + b".foo()\n" * 50_000),
+        ("html", b"<div>" * 3_000),
+        ("json", b"[" + b"1," * 300_000 + b"1]"),
+        ("json", b"[\n" + b"1,\n" * 300_000 + b"1]"),
+        ("python", b"x=1\n" * 300_000),
+        ("yaml", b"- a: 1\n  b: 2\n" * 40_000),
+        ("markdown", b"# A\n\nb\n\n" * 50_000),
+        ("python", b's = """' + b"foo bar\n" * 120_000 + b'"""\n'),
+        ("c", b"((({{{ \n" * 40_000),
+        ("text", b"word" * 300_000),
+    ],
+)
+def test_no_shape_of_file_takes_long(language, code):
+    before = time.process_time()
+    cut = splitters.split(code, language, 8_192)
+    assert time.process_time() - before < BUDGET
+    assert b"".join(cut.content(piece) for piece in cut.pieces) == code
+    assert all(piece.size <= 8_192 for piece in cut.pieces)
+
+
+def test_a_target_of_one_byte_is_kept():
+    cut = splitters.split("def f():\r\n  return 'ä'\n".encode("utf-16"), "python", 1)
+    assert {piece.size for piece in cut.pieces} == {1}
+
+
+def test_an_edit_is_parsed_in_a_part_of_the_time():
+    code = b"def f(a):\n    return [a, a + 1]\n\n\n" * 20_000
+    document = Document.of(code, "python")
+    began = time.process_time()
+    fresh = Document.of(code, "python")
+    whole = time.process_time() - began
+    began = time.process_time()
+    document = document.edit(300_000, 300_000, b"")
+    edited = time.process_time() - began
+    assert edited < whole / 2
+    assert document.split() == fresh.split()
+
+
+def test_an_edit_outside_of_the_file_is_refused():
+    with pytest.raises(ValueError, match="5 to 6 is not in a file of 3 bytes"):
+        Document.of(b"abc").edit(5, 6, b"")
