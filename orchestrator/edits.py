@@ -82,15 +82,21 @@ class Edits:
     def hold(self, path: str) -> Iterator[Edited]:
         """The file with its conversation, which only this process goes on with meanwhile.
 
-        Raises BusyError when another process does.
+        A name under which nothing is said by the end is forgotten: its file may yet turn out to be
+        one that was renamed. Raises BusyError when another process goes on with it.
         """
         found = self.find(path)
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".lock").open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with self._alone():
             known = self._settled(path, found.file_id if found else "")
         with _locked(self.folder / f"{known.file_id}.lock", path):
-            yield self._edited(known.file_id, path)
+            edited = self._edited(known.file_id, path)
+            try:
+                yield edited
+            finally:
+                if found is None and not edited.conversation.exists():
+                    with self._alone():
+                        self._forget(known)
 
     def clear(self, path: str) -> Path | None:
         """Put a conversation into the archive and say where; None when there is none."""
@@ -117,6 +123,18 @@ class Edits:
             if old in known and not (root and os.path.lexists(root / old)):
                 return known[old]
         return None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else writes the index meanwhile."""
+        with (self.folder / ".lock").open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _forget(self, known: _Known) -> None:
+        index = self._read()
+        others = tuple(each for each in index.files if each != known)
+        self._write(msgspec.structs.replace(index, files=others))
 
     def _settled(self, path: str, file_id: str) -> _Known:
         """The file under its present name, which the index has from then on."""

@@ -130,6 +130,15 @@ def test_a_file_that_an_edit_renamed_is_found_by_both_names(repository, home, ed
     assert "HEAD, which has the last of them" in third.json["task"]["notes"][0]
 
 
+def test_a_name_that_was_tried_too_early_hides_no_conversation(repository, home, edit):
+    moved = ("move_file", {"source": "sums.py", "destination": "plus.py"})
+    first = edit("sums.py", "rename it", moved).json
+    assert edit("plus.py", "mend it", PLUS).code == 2  # HEAD does not have it yet
+    git("merge", "-q", "--no-edit", first["branch"])
+    second = edit("plus.py", "mend it", ("edit_file", {**PLUS[1], "path": "plus.py"}))
+    assert (second.code, second.json["file_id"]) == (0, first["file_id"])
+
+
 def test_an_edit_that_head_does_not_have_is_told(repository, edit):
     first = edit("sums.py", "mend it", PLUS).json
     git("commit", "-q", "--allow-empty", "-m", "other work")
