@@ -65,11 +65,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [f"  {line}" for line in _some(text)]
         case ToolStarted(step=step, tool=tool, arguments=arguments):
             return [cut(f"{step:>3}  {clean(tool)} {one_line(arguments)}", WIDTH)]
-        case ToolFinished(error=True, tool="bash" | "command", result=result) if streamed:
-            ended = clean_lines(result.strip())[-1:]  # its exit status
-            return [ink.red(f"     {cut(line, WIDTH)}") for line in ended]
-        case ToolFinished(error=True, result=result):
-            return [ink.red(f"     {line}") for line in _some(result)]
+        case ToolFinished(error=True):
+            return _failed(event, ink, streamed)
         case Output(text=text):
             return [ink.dim(f"     {cut(clean(text), WIDTH - 5)}")]
         case Changed():
@@ -190,6 +187,13 @@ def _changed(event: Changed, ink: Ink) -> list[str]:
 def _setup_failed(event: SetupFailed, ink: Ink, streamed: bool) -> list[str]:
     last = [] if streamed else [f"     {line}" for line in _last(event.tail)]
     return [*map(ink.dim, last), ink.red(f"set-up failed; all it printed: {clean(event.file)}")]
+
+
+def _failed(event: ToolFinished, ink: Ink, streamed: bool) -> list[str]:
+    result = event.result.strip()
+    if streamed and event.tool in ("bash", "command"):  # seen already, but for its exit status
+        return [ink.red(f"     {cut(line, WIDTH)}") for line in clean_lines(result)[-1:]]
+    return [ink.red(f"     {line}") for line in _some(event.result)]
 
 
 def _session(event: Session) -> str:

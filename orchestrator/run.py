@@ -29,7 +29,7 @@ from orchestrator.outcome import Verdict, worst
 from orchestrator.preparation import prepare_image, source
 from orchestrator.quarantine import Note, Quarantine
 from orchestrator.record import Record
-from orchestrator.records import Records
+from orchestrator.records import Held, Records
 from orchestrator.recovery import Recovery
 from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
@@ -91,15 +91,7 @@ def run(
     given = source(task, repository, base, pack)
     with (
         closing(connect(task.runtime)) as engine,
-        records.begin(
-            task,
-            repository=repository.name,
-            git_dir=repository.place.common_dir,
-            base=base.commit,
-            base_tree=base.tree,
-            resumes=origin.record.id if origin else "",
-            forked=bool(origin and origin.transcript.fork),
-        ) as held,
+        _begun(records, task, repository, base, origin) as held,
         Journal(held.folder.journal) as journal,
     ):
         _tidy(engine, records)
@@ -125,6 +117,20 @@ def run(
                 _prove(attempt, engine, task, changes, near)
         _deliver(attempt, repository, changes)
         return attempt.finish(time.monotonic() - started)
+
+
+def _begun(
+    records: Records, task: Task, repository: Repository, base: Base, origin: Origin | None
+) -> AbstractContextManager[Held]:
+    return records.begin(
+        task,
+        repository=repository.name,
+        git_dir=repository.place.common_dir,
+        base=base.commit,
+        base_tree=base.tree,
+        resumes=origin.record.id if origin else "",
+        forked=bool(origin and origin.transcript.fork),
+    )
 
 
 def _tidy(engine: Engine, records: Records) -> None:
