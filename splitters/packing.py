@@ -38,11 +38,16 @@ def packed(borders: Iterable[Border], end: int, target: int, natural: bool) -> I
 
 
 def _best(ahead: list[Border], target: int) -> int:
+    """The index of the border that costs least: by rank, fill, level, and then the last one."""
     start = ahead[0].at
-
-    def cost(index: int) -> tuple[int, int, int, int]:
-        border = ahead[index]
-        part = min(PARTS - 1, (border.at - start) * PARTS // target)
-        return border.rank, -part, border.level, -border.at
-
-    return min(range(1, len(ahead)), key=cost)
+    best, cost, floor = 0, (len(Rank), 0, 0), 0
+    for index in range(len(ahead) - 1, 0, -1):
+        at, rank, level, *_ = ahead[index]
+        if at < floor:
+            break  # a clean one was found, and from here on pieces are a quarter less full
+        part = min(PARTS - 1, (at - start) * PARTS // target)
+        if (found := (rank, -part, level)) < cost:
+            best, cost = index, found
+            if rank == Rank.CLEAN:
+                floor = start + -(-part * target // PARTS)
+    return best
