@@ -14,6 +14,7 @@ from orchestrator.nearest import nearest
 from orchestrator.patching.fitting import BOM, UNKNOWN, fitted
 from orchestrator.patching.hunks import Hunk, Line, PatchProblem, shown
 from orchestrator.patching.scopes import within
+from orchestrator.patching.search import search
 
 _NEAREST = 5
 """Hunks that were not found and get their nearest lines shown: each may take about 0.3 s."""
@@ -117,7 +118,7 @@ def _chosen(file: Sequence[bytes], hunk: Hunk, found: list[int], after: int) -> 
         scopes = within(file, hunk.anchors)
         if isinstance(scopes, bytes):
             raise _Missing(f"there is no line `{shown(scopes)}`.", shown(scopes))
-        inner = [at for at in found if any(start <= at < end for start, end in scopes)]
+        inner = [at for at in found if at in scopes]
         if not inner:
             raise PatchProblem(f"it stands at {_lines(found)}, but not below its @@ line.")
         found = inner
@@ -141,14 +142,14 @@ def _places(file: Sequence[bytes], hunk: Hunk) -> list[int]:
     """Where the old lines stand. A hunk that holds CR means its line breaks literally."""
     wanted = hunk.old
     if any(b"\r" in line.text for line in hunk.lines):
-        return _search(file, wanted)
+        return search(file, wanted)
     bare = [_bare(line) for line in file]
     if bare and not wanted[0].startswith(BOM):
         bare[0] = bare[0].removeprefix(BOM)
     old = [_bare(line) for line in wanted]
-    found = _search(bare, old)
+    found = search(bare, old)
     if not found and any(UNKNOWN in line for line in old):
-        found = _search([line.decode("utf-8", "replace").encode() for line in bare], old)
+        found = search([line.decode("utf-8", "replace").encode() for line in bare], old)
     last = len(file) - 1
     if not wanted[-1].endswith(b"\n"):  # it says that the file ends here, without a line break
         found = [at for at in found if at + len(old) - 1 == last and not file[last].endswith(b"\n")]
@@ -159,15 +160,6 @@ def _bare(line: bytes) -> bytes:
     if line.endswith(b"\r\n"):
         return line[:-2]
     return line.removesuffix(b"\n")
-
-
-def _search(lines: Sequence[bytes], wanted: Sequence[bytes]) -> list[int]:
-    first, size, sought = wanted[0], len(wanted), list(wanted)
-    return [
-        at
-        for at in range(len(lines) - size + 1)
-        if lines[at] == first and list(lines[at : at + size]) == sought
-    ]
 
 
 def _changing(name: str, start: int, lines: Sequence[Line]) -> _Part:

@@ -1,20 +1,51 @@
-"""What stands below an anchor: the block that its line opens, told by indentation."""
+"""What stands below an anchor: the block that its line opens, told by indentation.
 
-from collections.abc import Sequence
+All of it takes time that grows with the file alone, whatever it holds: nobody waits for a file that
+was made to be slow.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 _CLOSING = (b")", b"]", b"}", b"{")
 """A line that begins so belongs to the block above it, whatever its indentation."""
 
 
-def within(file: Sequence[bytes], anchors: Sequence[bytes]) -> list[tuple[int, int]] | bytes:
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """Blocks of lines that neither touch nor overlap, in the order of the file."""
+
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @classmethod
+    def joined(cls, blocks: Iterable[tuple[int, int]]) -> "Scopes":
+        """Those of blocks in the order of their starts."""
+        starts: list[int] = []
+        ends: list[int] = []
+        for start, end in blocks:
+            if ends and start <= ends[-1]:
+                ends[-1] = max(ends[-1], end)
+            else:
+                starts.append(start)
+                ends.append(end)
+        return cls(tuple(starts), tuple(ends))
+
+    def __contains__(self, line: int) -> bool:
+        before = bisect_right(self.starts, line)
+        return before > 0 and line < self.ends[before - 1]
+
+
+def within(file: Sequence[bytes], anchors: Sequence[bytes]) -> Scopes | bytes:
     """Where the last anchor's blocks lie, each anchor within the one before; or one not found."""
-    scopes = [(0, len(file))]
+    scopes = Scopes((0,), (len(file),))
+    ends = _ends(file)
     for anchor in anchors:
-        matches = _matches(file, anchor)
-        inner = [at for at in matches if any(start <= at < end for start, end in scopes)]
+        inner = [at for at in _matches(file, anchor) if at in scopes]
         if not inner:
             return anchor
-        scopes = [(at, _end(file, at)) for at in inner]
+        scopes = Scopes.joined((at, ends[at]) for at in inner)
     return scopes
 
 
@@ -32,19 +63,29 @@ def _begins(line: bytes, anchor: bytes) -> bool:
     return line.startswith(anchor) and not (word and (anchor[-1:].isalnum() or anchor[-1:] == b"_"))
 
 
-def _end(file: Sequence[bytes], at: int) -> int:
-    """Where the block of a line ends; one that opens none is followed by the rest of the file."""
-    depth = _indentation(file[at])
-    inner = False
-    for number in range(at + 1, len(file)):
-        line = file[number].strip()
-        if not line:
+def _ends(file: Sequence[bytes]) -> list[int]:
+    """Where each line's block ends; one that opens none is followed by the rest of the file."""
+    return list(_from_last(file))[::-1]
+
+
+def _from_last(file: Sequence[bytes]) -> Iterator[int]:
+    # The lines below that may end a block, those first that are nearest: the deeper, the nearer.
+    depths: list[int] = []
+    lines: list[int] = []
+    below = len(file)  # the next line that is not blank
+    for at in range(len(file) - 1, -1, -1):
+        text = file[at].strip()
+        depth = _indentation(file[at])
+        shallow = bisect_right(depths, depth)
+        end = lines[shallow - 1] if shallow else len(file)
+        yield len(file) if end == below else end
+        if not text:
             continue
-        if _indentation(file[number]) > depth or line.startswith(_CLOSING):
-            inner = True
-        else:
-            return number if inner else len(file)
-    return len(file)
+        below = at
+        if not text.startswith(_CLOSING):
+            del depths[shallow:], lines[shallow:]
+            depths.append(depth)
+            lines.append(at)
 
 
 def _indentation(line: bytes) -> int:
