@@ -81,10 +81,19 @@ def regular(path: str, place: str, limit: int) -> tuple[int, bytes]:
     return stat.S_IMODE(facts.st_mode), content
 
 
+ENDED = {signal.SIGALRM: "this took too long", signal.SIGTERM: "this was ended by a signal"}
+
+
+def ended(number: int, _frame: object) -> None:
+    raise Refused(ENDED[signal.Signals(number)])
+
+
 def change(edits: list[dict[str, str | int | None]]) -> dict[str, object]:
     content = sys.stdin.buffer.read()
     undo: Undo = []
     try:
+        for number in ENDED:
+            signal.signal(number, ended)  # what was begun has to be taken back
         steps = [Step(**edit) for edit in edits]  # type: ignore[arg-type]  # as the host sends them
         if len(content) != sum(step.size or 0 for step in steps):
             raise Refused("the new contents did not arrive whole")
@@ -92,11 +101,11 @@ def change(edits: list[dict[str, str | int | None]]) -> dict[str, object]:
             content = stage(step, content, undo)
         for step in steps:
             keep(step, undo)
-        signal.alarm(0)  # from here on there are only renames
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDED)  # from here on there are only renames
         for step in steps:
             swap(step, undo)
     except (OSError, Refused) as problem:
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDED)
         raise Refused(f"{reason(problem)}; {taken_back(undo)}") from problem
     for step in steps:
         with contextlib.suppress(OSError):  # it is done, whatever is left beside it
@@ -162,7 +171,8 @@ def keep(step: Step, undo: Undo) -> None:
         raise
     undo.append((step.place, lambda: remove(step.kept)))
     with open(os.open(step.kept, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != step.old:
+        plain = stat.S_ISREG(os.fstat(file.fileno()).st_mode)  # a pipe would be read for ever
+        if not plain or hashlib.file_digest(file, "sha256").hexdigest() != step.old:
             raise Refused(f"{step.path} has changed since it was read")
 
 

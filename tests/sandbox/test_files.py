@@ -366,6 +366,28 @@ def test_what_was_changed_before_the_last_failed_is_put_back(box, files, folder)
     assert tree(box, folder) == before
 
 
+def test_a_pipe_that_came_in_the_place_of_a_file_leaves_all(box, files, folder):
+    shell(box, folder, FIVE + "rm d; mkfifo d; setsid sleep 70 <>d >/dev/null 2>&1 &")
+    before = tree(box, folder)
+    try:
+        said = refusal(files.swap, swaps_of_five(folder))
+        assert said.endswith("d has changed since it was read; nothing was changed")
+        assert tree(box, folder) == before
+    finally:
+        box.sweep()
+
+
+def test_a_change_that_takes_too_long_leaves_all(engine, image, monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", 1)
+    with open_box(engine, image, Limits(cpus=0.2), run="test", purpose="work") as slow:
+        shell(slow, "/workspace", "mkdir late; cd late; echo a > a; truncate -s 1000M big")
+        before = slow.run(["ls", "-A"], cwd="/workspace/late").stdout
+        swaps = [Swap("late/a", b"a\n", b"b\n"), Swap("late/big", b"", b"x")]
+        assert refusal(slow.files.swap, swaps) == "this took too long; nothing was changed"
+        assert slow.run(["ls", "-A"], cwd="/workspace/late").stdout == before
+        assert slow.files.read("late/a") == b"a\n"
+
+
 def test_what_cannot_be_put_back_is_named(tmp_path):
     done = []
     undo = [
