@@ -13,8 +13,10 @@ import splitters
 from orchestrator import pricing, settings
 from orchestrator.cli import choice, say
 from orchestrator.cli.options import as_json, common
+from orchestrator.coarse import cut
 from orchestrator.errors import OrchestratorError, ScriptError, UsageError
 from orchestrator.models.model import Model
+from orchestrator.parser import LARGEST, Parser, Parted
 from orchestrator.screen import clean, clean_lines
 from orchestrator.settings import Flags, Settings
 from orchestrator.summarize import Summarizer, Summary
@@ -35,13 +37,17 @@ class Source:
     size: int
     """Bytes of the file."""
 
-    def pieces(self) -> splitters.Pieces | None:
-        """The pieces of one that is too large for one question, cut in UTF-8."""
+    def pieces(self, parser: Parser) -> Parted | None:
+        """The pieces of one that is too large for one question, cut in UTF-8.
+
+        This process holds a key, so another one parses.
+        """
         data = self.text.encode()
         if len(data) <= AT_ONCE:
             return None
-        language = splitters.detect(self.name, data)
-        return splitters.split(data, language.name if language else None, AT_ONCE)
+        if len(data) > LARGEST:
+            return Parted(cut(data, AT_ONCE), "it is too large to be parsed; it is cut at lines")
+        return parser.split(data, self.name, target=AT_ONCE)
 
 
 @dataclass(slots=True)
@@ -127,7 +133,7 @@ def command(
         if unpriced := pricing.unpriced(chosen.name, bounds.cost):
             say.note(f"note: {unpriced}")
         summarizer = Summarizer(chosen, bounds, limit_words=limit_words, note=say.note)
-        account = _Account(source, source.pieces(), as_json)
+        account = _Account(source, _pieces(source), as_json)
         try:
             for summary in _summaries(account, summarizer, quiet):
                 account.add(summary)
@@ -148,6 +154,14 @@ def read(file: Path) -> Source:
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
     return _decoded(str(file), data)
+
+
+def _pieces(source: Source) -> splitters.Pieces | None:
+    with Parser() as parser:
+        parted = source.pieces(parser)
+    if parted and parted.trouble:
+        say.note(f"note: {clean(source.name)}: {parted.trouble}.")
+    return parted.pieces if parted else None
 
 
 def _missing(file: Path) -> str:

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+import splitters
+from orchestrator.cli.summarize import AT_ONCE, Source
+from orchestrator.parser import Parser
 from tests.api.scenario import Fault, Step
 from tests.api.server import play
 
@@ -76,6 +79,25 @@ def test_a_large_file_has_a_line_for_each_piece_in_order(summarize):
         for number, (first, last) in enumerate(ranges, 1)
     ]
     assert summarize("t.txt", *"abc", flags=("-q",)).err == ""
+
+
+def test_another_process_parses_than_the_one_with_the_key():
+    data = b"def f():\n    return 0\n\n\n" * 4000
+    source = Source("a.py", data.decode(), "utf-8", len(data))
+    with Parser() as parser:
+        parted = source.pieces(parser)
+        assert parser.process
+    assert (parted.trouble, parted.pieces) == ("", splitters.split(data, "python", AT_ONCE))
+    with Parser(program="") as broken:
+        parted = source.pieces(broken)
+    assert "the file is cut as plain text" in parted.trouble
+    assert parted.pieces.data == data
+
+
+def test_what_is_too_large_to_be_parsed_is_cut_at_lines(summarize):
+    Path("a.py").write_bytes(b"# row\n" * 3_000_000)
+    said = summarize("a.py", "Rows.", flags=("--max-input-tokens", "1"))
+    assert "note: a.py: it is too large to be parsed; it is cut at lines.\n" in said.err
 
 
 def test_what_a_file_says_cannot_end_its_section(summarize, orchestrator, monkeypatch):
