@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from orchestrator import journal
 from orchestrator.changes import Changes
 from orchestrator.delegates.table import CLIS
-from orchestrator.delegates.transcript import Transcript, is_session
+from orchestrator.delegates.transcript import Transcript, found
 from orchestrator.errors import GitError, QuarantineError, RecordError, UsageError
 from orchestrator.events import Resumed, Session
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Folder, Record
 from orchestrator.repository import Base
-from orchestrator.workers import TRANSCRIPT
+from orchestrator.workers import SESSIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,16 @@ def _require_delegate(record: Record) -> None:
 
 
 def _transcript(record: Record, folder: Folder, fork: bool) -> Transcript:
-    """Its session, by the last id that the program told. Raises RecordError when it is gone."""
-    entries = journal.read(folder.journal)
-    told = [entry.event.id for entry in entries if isinstance(entry.event, Session)]
-    path = folder.artifacts / TRANSCRIPT
-    if not told or not is_session(told[-1]) or not path.is_file():
+    """The last session that it began or went on with. Raises RecordError when that is gone."""
+    parts = found(folder.artifacts / SESSIONS)
+    told = ""
+    for entry in journal.read(folder.journal):
+        match entry.event:
+            case Session(id=session) | Resumed(session=session) if session in parts:
+                told = session
+    if not told:
         raise RecordError(
             f"The session of run {record.short} was not kept: its program had not begun, or it was"
             " lost with its sandbox; start a new run, with `--base` for its branch."
         )
-    return Transcript(told[-1], path.read_bytes(), fork)
+    return Transcript(told, parts, fork)

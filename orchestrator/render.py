@@ -99,9 +99,7 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [f"merged into {clean(branch)} as {commit[:10]}"]
         case RunFinished(outcome=outcome, seconds=seconds):
             return [ink.bold(f"{outcome} after {seconds:.0f} s")]
-        case Resumed(run=run, commits=commits):
-            return [f"goes on with run {run}, after {count(commits, 'commit')}"]
-        case Session():
+        case Session() | Resumed():
             return [_session(event)]
         case Text() | FilesTouched() | Turn() | ToolFinished() | Raw():
             return []
@@ -196,7 +194,9 @@ def _failed(event: ToolFinished, ink: Ink, streamed: bool) -> list[str]:
     return [ink.red(f"     {line}") for line in _some(event.result)]
 
 
-def _session(event: Session) -> str:
+def _session(event: Session | Resumed) -> str:
+    if isinstance(event, Resumed):
+        return f"goes on with run {event.run}, after {count(event.commits, 'commit')}"
     return clean(f"{event.program} with {event.model}" if event.model else event.program)
 
 

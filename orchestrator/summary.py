@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.clone import address
-from orchestrator.events import Changed, EgressRefused
+from orchestrator.events import Changed, EgressRefused, Resumed
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
@@ -21,10 +21,12 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
     """The whole account of a run; the entries are those of its journal."""
     events = [entry.event for entry in entries]
     changes = sum(isinstance(event, Changed) for event in events)
+    changes += sum(event.commits for event in events if isinstance(event, Resumed))
     refused = [refusal(event) for event in events if isinstance(event, EgressRefused)]
     rows = [
         ("run", record.id),
         ("task", cut(clean(record.task.prompt.partition("\n")[0]), 80)),
+        ("resumes", record.resumes),
         ("repository", f"{clean(record.task.repository)} at {record.base[:10]}"),
         ("only", cut(clean(", ".join(record.task.only)), 80)),
         ("branch", _branch(record, changes)),

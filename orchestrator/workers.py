@@ -27,8 +27,8 @@ Brain: TypeAlias = Model | Route | None
 """An agent's model; for a delegate, the route on which the gateway asks models; else nothing."""
 Before: TypeAlias = Dialogue | Transcript | None
 """What an agent had said and heard; for a delegate, its program's own session; else nothing."""
-TRANSCRIPT = "session.jsonl"
-"""The artifact that holds the session of a delegate's program."""
+SESSIONS = "sessions"
+"""The folder of artifacts that holds what a delegate's program keeps of its sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +72,5 @@ def _delegate(
     account = Account.open(task, route, traffic)
     secrets = frozenset(spellings((route.key, account.token)))
     delegate = Delegate(cli, account, artifacts, session)
-    worker = Remembered(delegate, cli, artifacts / TRANSCRIPT, secrets, session)
+    worker = Remembered(delegate, cli, artifacts / SESSIONS, secrets, session)
     return Hired(worker, (account.door,), (cli.kit,))

@@ -159,9 +159,15 @@ class ClaudeReader:
             )
 
     def _result(self, event: object) -> None:
-        kind, said = text(event, "subtype"), text(event, "result")
+        kind, said = text(event, "subtype"), text(event, "result") or _errors(event)
         ok = kind == "success" and at(event, "is_error") is False
         self.terminal = Terminal(ok, said or kind, LIMITS.get(kind, "complete" if ok else "failed"))
+
+
+def _errors(event: object) -> str:
+    """What went wrong before there was an answer, such as a session that is not known."""
+    errors = at(event, "errors")
+    return "; ".join(map(str, errors)) if isinstance(errors, list) else ""
 
 
 def _content(block: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ class Remembered:
     worker: Worker
     cli: Cli
     kept: Path
-    """Where its transcript goes, on the host."""
+    """The folder on the host where its transcript goes."""
     secrets: frozenset[bytes]
     """What may not be in it."""
     before: Transcript | None = None
@@ -34,6 +34,7 @@ class Remembered:
 
     def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
         """Work on the task, as `Worker.work` says."""
+        self.kept.mkdir()
         if self.before:
             self._place(self.before, box)
         session = ""
@@ -51,13 +52,14 @@ class Remembered:
             raise
 
     def _place(self, before: Transcript, box: Box) -> None:
-        place = self.cli.transcript.format(before.session)
-        try:
-            box.files.write(f"{HOME}/{place}", before.content)
-        except FileError as problem:
-            raise SandboxError(
-                f"the session could not be put into the sandbox: {problem}"
-            ) from None
+        """Put the session where the program looks for it; this run keeps it, too."""
+        for session, content in before.parts.items():
+            place = f"{HOME}/{self.cli.transcript.format(session)}"
+            try:
+                box.files.write(place, content)
+            except FileError as problem:
+                raise SandboxError(f"the session cannot be put back: {problem}") from None
+            whole.write(self.kept / f"{session}.jsonl", content)
 
     def _keep(self, session: str, box: Box) -> None:
         """What cannot be taken out is not there when somebody wants to resume, who is told then."""
@@ -66,5 +68,5 @@ class Remembered:
         with suppress(FileError, SandboxError):
             pattern = self.cli.transcripts.format(session)
             for name in box.files.glob(pattern, HOME).names[:1]:
-                content = box.files.read(name, LARGEST)
-                whole.write(self.kept, masked(content, self.secrets))
+                content = masked(box.files.read(name, LARGEST), self.secrets)
+                whole.write(self.kept / f"{session}.jsonl", content)

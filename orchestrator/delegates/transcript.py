@@ -1,7 +1,9 @@
 """What a program keeps of a session of its own: bytes to us, which only that program reads."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 LARGEST = 64 << 20
 """Bytes of a transcript that are kept."""
@@ -14,9 +16,18 @@ class Transcript:
 
     session: str
     """Its id."""
-    content: bytes
+    parts: Mapping[str, bytes]
+    """Its content by that id, and by theirs the sessions it may be a fork of: what Codex keeps of a
+    fork begins where it was forked, and is nothing without the other one."""
     fork: bool = False
     """Go on under a new id: this one stays free for others who go on with it."""
+
+
+def found(folder: Path) -> dict[str, bytes]:
+    """The sessions that are kept in a folder, by their ids."""
+    return {
+        path.stem: path.read_bytes() for path in folder.glob("*.jsonl") if is_session(path.stem)
+    }
 
 
 def is_session(name: str) -> bool:

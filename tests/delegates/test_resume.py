@@ -29,7 +29,10 @@ def sessions(ran):
 
 
 def transcript(ran):
-    return ran.folder / "artifacts/session.jsonl"
+    """The file that holds its session, of which there is but one."""
+    (path,) = ran.folder.glob("artifacts/sessions/*")
+    assert path.stem in sessions(ran)
+    return path
 
 
 @pytest.fixture
