@@ -47,11 +47,11 @@ def command(
       orchestrator resume k7m2x "mend the test, too" --max-cost 5
       orchestrator resume k7m2x "the other way" --fork
     """
+    prompt = request.prompt(words, sys.stdin.buffer.read) or GO_ON
     record = place.records().find(run)
     origin = Origin.of(record, place.records().folder(record.id), fork=fork)
     given["private_hosts"] += access.private_hosts(os.environ)
     flags = again.over(again.flags(record), Flags(**given))
-    prompt = request.prompt(words, sys.stdin.buffer.read) or GO_ON
     repository = replace(place.repository_of(record), name=record.task.repository)
     planned = plan(repository, prompt, flags)
     for warning in planned.warnings:

@@ -1,0 +1,127 @@
+"""`orchestrator resume`: what can be gone on with, and what is said of all else."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from containers import AGENTS
+from orchestrator.records import Records
+from orchestrator.repository import Repository
+from orchestrator.task import Task
+from tests.api.scenario import Scenario, Step
+from tests.api.server import play
+from tests.delegates.test_runs import asks
+
+ROOT = Path(__file__).parents[2]
+PLUS = "sed -i 's/a - b/a + b/' sums.py"
+SLEEP = "sleep 4242"
+AT = {
+    "claude": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "", ()),
+    "codex": ("OPENAI_API_KEY", "OPENAI_BASE_URL", "/v1", ("--model", "openai:gpt-5.5")),
+}
+"""By worker: where its key and address are, and what else it needs."""
+
+
+@pytest.fixture(scope="session")
+def agents() -> None:
+    subprocess.run(["sh", str(AGENTS)], check=True, stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def begun(home, repository, **task):
+    """A run that is at work."""
+    opened = Repository.open(str(repository), home)
+    base = opened.resolve("HEAD")
+    with Records(home).begin(
+        Task(repository=str(repository), prompt="mend it", **task),
+        repository=str(repository),
+        git_dir=opened.place.common_dir,
+        base=base.commit,
+        base_tree=base.tree,
+    ) as held:
+        yield held
+
+
+@pytest.mark.parametrize("worker", AT)
+def test_a_run_that_was_killed_goes_on(agents, worker, repository, orchestrator, home, monkeypatch):
+    key, address, path, flags = AT[worker]
+    steps = (asks(worker, PLUS), asks(worker, SLEEP))
+    rest = Step("It is mended.")
+    with play(Scenario(steps, side_answers=True, rest=rest)) as api:
+        monkeypatch.setenv(key, "sk-ant-0123456789abcdef")
+        monkeypatch.setenv(address, api.url + path)
+        kill_at_work("run", "mend it", "--worker", worker, *flags)
+        (record,) = Records(home).all()
+        assert record.shown_state == "interrupted"
+        said = orchestrator("resume", record.short, "-q", "--json", "--check", "grep 'a + b' *.py")
+    assert (said.code, said.err) == (0, "")
+    assert (said.json["outcome"], said.json["resumes"]) == ("done", record.id)
+    assert said.json["base"] == record.base
+    asked = [request for request in api.asked if request.asked and request.asked.tools][-1]
+    assert "mend it" in json.dumps(asked.body)
+    assert "Go on with the task where you left off." in asked.asked.prompt
+    shown = orchestrator("show", said.json["id"]).text
+    assert f"resumes     {record.id}" in shown
+    assert f"{said.json['branch']} (1 commit)" in shown
+
+
+def kill_at_work(*arguments):
+    """Start the program, and kill it while a command sleeps."""
+    start = (sys.executable, "-c", "from orchestrator.cli import main; main()")
+    child = subprocess.Popen(
+        [*start, *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with child:
+        assert any(SLEEP in line for line in child.stderr)
+        child.send_signal(signal.SIGKILL)
+
+
+def test_a_run_at_work_is_not_disturbed(repository, orchestrator, home):
+    with begun(home, repository, worker="claude") as held:
+        said = orchestrator("resume", held.record.id)
+        held.update(state="interrupted")
+    assert (said.code, said.out) == (2, b"")
+    assert "is still at work: wait for its end, or stop it" in said.err
+
+
+def test_a_run_that_is_not_known_is_named(repository, orchestrator):
+    said = orchestrator("resume", "zzzzz")
+    assert (said.code, said.err) == (
+        2,
+        "error: There is no run 'zzzzz': see `orchestrator list --all`.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "advice"),
+    [
+        ({"worker": "command", "command": ("true",)}, "a command has no session"),
+        ({"worker": "agent", "conversation": "f1", "only": ("sums.py",)}, "edit sums.py"),
+        ({"worker": "claude"}, "ended before its work began"),
+    ],
+)
+def test_what_has_no_session_is_refused(repository, orchestrator, home, task, advice):
+    with begun(home, repository, **task) as held:
+        held.update(state="interrupted")
+    said = orchestrator("resume", held.record.id, "go on")
+    assert (said.code, said.out) == (2, b"")
+    assert advice in said.err
+    assert len(Records(home).all()) == 1
+
+
+def test_a_word_too_many_is_named(repository, orchestrator, home):
+    with begun(home, repository, worker="claude") as held:
+        held.update(state="interrupted")
+    said = orchestrator("resume", held.record.id, "go", "on")
+    assert (said.code, said.out) == (2, b"")
+    assert "There is a word too many: 'on'; put the task in quotes." in said.err
