@@ -69,6 +69,11 @@ def test_a_run_that_was_killed_goes_on(agents, worker, repository, orchestrator,
     shown = orchestrator("show", said.json["id"]).text
     assert f"resumes     {record.id}" in shown
     assert f"{said.json['branch']} (1 commit)" in shown
+    monkeypatch.delenv(key)
+    replayed = orchestrator("run", "--replay", said.json["id"], "-q", "--json")
+    assert (replayed.code, replayed.err) == (0, "")
+    assert replayed.json["resumes"] == record.id
+    assert replayed.json["tree"] == said.json["tree"]
 
 
 def kill_at_work(*arguments):
