@@ -277,7 +277,7 @@ class Quarantine:
         blobs = {blob for entry in entries for blob in (entry.old_blob, entry.new_blob)}
         asked = "\n".join(sorted(blobs - {NO_OBJECT})).encode()
         wanted = "--batch-check=%(objectname) %(objecttype) %(objectsize)"
-        answer = self.git.run("cat-file", wanted, stdin=asked).decode("ascii")
+        answer = self.git.run("cat-file", wanted, stdin=asked, limit=HARD_BYTES).decode("ascii")
         rows = (line.split() for line in answer.splitlines())
         sizes = {row[0]: int(row[2]) for row in rows if row[1] == "blob"}
         for entry in entries:

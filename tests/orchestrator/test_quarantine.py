@@ -4,7 +4,8 @@ import pytest
 
 from orchestrator.errors import QuarantineError
 from orchestrator.outcome import Verdict
-from orchestrator.quarantine import Change, Note, Quarantine
+from orchestrator.patch import Entry
+from orchestrator.quarantine import HARD_PATHS, Change, Note, Quarantine
 from tests.exchange import NOTE, Exchange, Inside, git
 
 
@@ -118,6 +119,16 @@ def test_a_tree_of_which_something_is_missing_is_refused(exchange: Exchange, cas
     with pytest.raises(QuarantineError):
         exchange.quarantine.admit(tree, pack, parent=exchange.base.commit, note=NOTE)
     assert exchange.quarantine.tip == exchange.base.commit
+
+
+def test_so_many_changed_files_as_are_looked_at_can_all_be_asked_for(exchange: Exchange):
+    """Each with an old and a new blob, of which none is here: real ones would take minutes."""
+    missing = [
+        Entry("M", "100644", "100644", f"{n:040x}", f"{n + HARD_PATHS:040x}", b"%d" % n)
+        for n in range(1, HARD_PATHS + 1)
+    ]
+    with pytest.raises(QuarantineError, match="did not come"):
+        exchange.quarantine._stored(missing)
 
 
 def test_it_can_be_opened_again(exchange: Exchange):
