@@ -78,6 +78,7 @@ def command(
     given["private_hosts"] += access.private_hosts(os.environ)
     traffic = Recording() if recording else DIRECT
     with asked.edits.hold(asked.path) as edited:
+        _tell_damaged(edited)
         planned = _plan(asked, edited, prompt, base, Flags(**given))
         dialogue = Dialogue(edited.told().messages, edited.conversation, edited.file_id)
         record = carry_out(planned, asked.repository, quiet, traffic, dialogue)
@@ -138,6 +139,7 @@ def _status(asked: _Asked, as_json: bool) -> int:
             say.json(None)
         say.note(f"There is no conversation about {clean(asked.path)} yet.")
         return 0
+    _tell_damaged(edited)
     told = edited.told()
     base = _next_base(asked, told.runs)
     if as_json:
@@ -154,6 +156,12 @@ def _status(asked: _Asked, as_json: bool) -> int:
     ]
     say.out(columns(rows))
     return 0
+
+
+def _tell_damaged(edited: Edited) -> None:
+    if damaged := edited.told().damaged:
+        lines = count(damaged, "line")
+        say.note(f"note: {lines} of {clean(str(edited.conversation))} cannot be read: left out.")
 
 
 def _next_base(asked: _Asked, runs: tuple[str, ...]) -> str:

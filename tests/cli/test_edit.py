@@ -130,6 +130,16 @@ def test_a_file_that_an_edit_renamed_is_found_by_both_names(repository, home, ed
     assert "HEAD, which has the last of them" in third.json["task"]["notes"][0]
 
 
+def test_what_is_damaged_in_a_conversation_is_told(repository, home, edit, orchestrator):
+    edit("sums.py", "mend it", PLUS)
+    edited = known(home, repository)
+    with edited.conversation.open("ab") as file:
+        file.write(b"{not ours\n")
+    note = f"note: 1 line of {edited.conversation} cannot be read: left out.\n"
+    assert orchestrator("edit", "sums.py", "--status").err == note
+    assert edit("sums.py", "turn it", TURN).err.startswith(note)
+
+
 def test_a_name_that_was_tried_too_early_hides_no_conversation(repository, home, edit):
     moved = ("move_file", {"source": "sums.py", "destination": "plus.py"})
     first = edit("sums.py", "rename it", moved).json
