@@ -118,7 +118,7 @@ def _refused(done: Rejoined, stored: Stored, found: threeway.Merge, way: Way) ->
     path = None
     if not way.dry_run:
         path = stored.path / CONFLICT
-        whole.put(path, found.data)
+        _put(path, found.data)
     return replace(done, after=done.before, conflicts=found.conflicts, conflict_path=path)
 
 
@@ -126,7 +126,7 @@ def _patched(done: Rejoined, stored: Stored, now: bytes, new: bytes, way: Way) -
     done = replace(done, patch=threeway.unified(done.source, now, new))
     if way.dry_run:
         return done
-    whole.put(stored.path / PATCH, done.patch)
+    _put(stored.path / PATCH, done.patch)
     return replace(done, patch_path=stored.path / PATCH)
 
 
@@ -135,12 +135,20 @@ def _written(
 ) -> Rejoined:
     if now != stored.base:
         backup = stored.path / f"index.backup-{done.before[:12]}"
-        whole.put(backup, now)
+        _put(backup, now)
         done = replace(done, backup=backup)
     if not whole.replace(done.source, new, now):
         raise PieceError(f"{done.source} was changed at this moment: nothing was written to it.")
     written = recut(stored, done.source, new, Seal(home), parser)
     return replace(done, applied=True, trouble=written.trouble)
+
+
+def _put(path: Path, content: bytes) -> None:
+    try:
+        whole.put(path, content)
+    except IsADirectoryError as error:
+        where = error.filename2 or error.filename
+        raise PieceError(f"{where} is in the way of a file: move it.") from None
 
 
 @contextmanager

@@ -105,8 +105,7 @@ def free(path: Path, index: Index) -> bool:
 def write(path: Path, index: Index, base: bytes, old: Stored | None = None) -> None:
     """Write an index and its pieces into a folder, in the place of `old`, whole or not at all."""
     unborn = path / _UNBORN
-    if os.path.lexists(unborn):
-        shutil.rmtree(unborn)
+    _remove(unborn)
     unborn.mkdir(mode=0o700)
     few = len(index.names) <= _FEW
     for segment, name in zip(index.segments, index.names, strict=True):
@@ -126,13 +125,14 @@ def write(path: Path, index: Index, base: bytes, old: Stored | None = None) -> N
 def finish(path: Path, check: Check) -> None:
     """Move what was prepared to its place. A piece that was edited meanwhile is kept beside it."""
     prepared = path / NEXT
-    if not (prepared / NAME).exists():  # it was moved last, or there is nothing
-        shutil.rmtree(prepared, ignore_errors=True)
+    # The index was moved last; no folder of that name is ours.
+    if prepared.is_symlink() or not (prepared / NAME).is_file():
+        _remove(prepared)
         return
     folder = os.open(prepared, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         index = decode(_required(folder, NAME), str(path))
-        was = json.loads(_required(folder, _WAS))
+        was = _read_digests(_required(folder, _WAS))
     finally:
         os.close(folder)
     check(index)
@@ -142,7 +142,7 @@ def finish(path: Path, check: Check) -> None:
 def _stale(path: Path, index: Index, check: Check) -> set[str]:
     """The files of pieces that only the index before knows."""
     try:
-        before = decode((path / NAME).read_bytes(), str(path))
+        before = decode(_plain(path / NAME), str(path))
     except (OSError, BadIndexError):
         return set()
     check(before)
@@ -166,8 +166,22 @@ def _move(path: Path, names: tuple[str, ...], stale: set[str], was: dict[str, st
 
 def _put_aside(path: Path, was: str) -> None:
     """Keep what is neither what was there when the change began, nor ours."""
-    if os.path.lexists(path) and (path.is_symlink() or _digest(path.read_bytes()) != was):
+    try:
+        ours = _digest(_plain(path)) == was
+    except FileNotFoundError:
+        return
+    except OSError:  # a link, a pipe, a folder
+        ours = False
+    if not ours:
         os.rename(path, path.with_name(f"kept-{os.urandom(4).hex()}{path.suffix}"))
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder of ours, or what somebody put in its place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _digests(old: Stored | None) -> dict[str, str]:
@@ -176,6 +190,25 @@ def _digests(old: Stored | None) -> dict[str, str]:
     pairs = zip(old.index.names, old.contents, strict=True)
     found = {name: _digest(content) for name, content in pairs if content is not None}
     return found | {BASE: old.index.source_sha256}
+
+
+def _read_digests(content: bytes) -> dict[str, str]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise BadIndexError(f"{_WAS} in {NEXT} is damaged")
+    return {name: str(digest) for name, digest in found.items()}
+
+
+def _plain(path: Path) -> bytes:
+    """The bytes of a plain file; raises OSError for all else, and a pipe does not hold us up."""
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return whole.read(folder, path.name)
+    finally:
+        os.close(folder)
 
 
 def _digest(content: bytes) -> str:

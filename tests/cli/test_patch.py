@@ -507,3 +507,66 @@ def test_outside_of_any_repository_the_patch_names_the_file(orchestrator, home, 
 def test_an_index_that_is_none(orchestrator, repository, where):
     said = orchestrator("patch", "--index", where)
     assert (said.code, said.out) == (1 if "nowhere" in where else 2, b"")
+
+
+def plant(made: Split, was: bytes) -> None:
+    """What a command that was stopped leaves behind: new files, and what was there before."""
+    prepared = made.folder / ".pieces-next"
+    prepared.mkdir()
+    for name in ("index.json", made.piece(1).name):
+        (prepared / name).write_bytes((made.folder / name).read_bytes())
+    (prepared / "was.json").write_bytes(was)
+
+
+@pytest.mark.parametrize("was", [b"", b"{", b"[]", b'"\xff'])
+def test_damaged_notes_of_a_stopped_command_are_refused(split, was):
+    made = split(PARAGRAPHS, "--natural")
+    plant(made, was)
+    said = made.patch()
+    assert (said.code, made.path.read_bytes()) == (1, PARAGRAPHS)
+    assert "was.json in .pieces-next is damaged" in said.err
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link"])
+def test_what_stands_in_the_way_of_a_piece_is_kept(split, kind):
+    """It is put aside unread: a pipe would hold us up for ever."""
+    made = split(PARAGRAPHS, "--natural")
+    plant(made, b"{}")
+    made.piece(1).unlink()
+    {"pipe": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/passwd")}[
+        kind
+    ](made.piece(1))
+    assert (made.patch().code, made.piece(1).read_bytes()) == (0, b"para-a\n\n")
+    assert [path.is_symlink() for path in made.folder.glob("kept-*")] == [kind == "link"]
+
+
+def test_an_index_that_is_a_pipe_holds_nobody_up(split):
+    made = split(PARAGRAPHS, "--natural")
+    plant(made, b"{}")
+    Path(made.index["index_path"]).unlink()
+    os.mkfifo(made.index["index_path"])
+    assert made.patch().code == 0
+    assert made.written()["segment_count"] == 3
+
+
+@pytest.mark.parametrize("name", [".pieces-next", ".pieces-new"])
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_what_stands_in_the_way_of_our_folders_goes(split, tmp_path, name, kind):
+    made = split(PARAGRAPHS, "--natural")
+    if kind == "file":
+        (made.folder / name).write_bytes(b"")
+    else:
+        (made.folder / name).symlink_to(tmp_path)
+    made.edit(1, b"para-a", b"edited")
+    assert (made.patch().code, made.written()["segment_count"]) == (0, 3)
+    assert made.path.read_bytes() == PARAGRAPHS.replace(b"para-a", b"edited")
+
+
+@pytest.mark.parametrize("name", ["index.patch", ".index.patch.new"])
+def test_a_folder_in_the_place_of_the_patch_is_told(split, name):
+    made = split(PARAGRAPHS, "--natural")
+    made.edit(1, b"para-a", b"edited")
+    (made.folder / name).mkdir()
+    said = made.patch()
+    assert (said.code, made.path.read_bytes()) == (1, PARAGRAPHS)
+    assert said.err == f"error: {made.folder / name} is in the way of a file: move it.\n"
