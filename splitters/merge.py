@@ -23,7 +23,8 @@ def merge(base: Sequence[bytes], edited: Sequence[bytes]) -> Merged:
     Given back are what text editors and tools lose without being asked: the line break at the end
     of a piece before another one, the byte order mark, and in a file with CRLF or CR alone those
     line breaks, where a piece comes back with `\n`. A line break at the end of a piece that was cut
-    inside a line is taken off. All else is taken as it is.
+    inside a line is taken off; that of a piece which was emptied stays, where it is the end of a
+    line that began before. All else is taken as it is.
     """
     if len(base) != len(edited):
         raise ValueError(f"There are {len(base)} pieces, and {len(edited)} edited ones.")
@@ -34,8 +35,11 @@ def merge(base: Sequence[bytes], edited: Sequence[bytes]) -> Merged:
     parts: list[bytes] = []
     last = max((number for number, part in enumerate(edited) if part), default=-1)
     for number, (old, new) in enumerate(zip(base, edited, strict=True)):
-        if new == old or not new:
+        if new == old:
             parts.append(new)
+            continue
+        if not new:
+            parts.append(_ending(old, parts, breaks) if number < last else new)
             continue
         kept = _with_endings(new, own) if own else new
         parts.append(_apart(old, kept, breaks) if number < last else kept)
@@ -62,6 +66,12 @@ def _apart(old: bytes, new: bytes, breaks: tuple[bytes, ...]) -> bytes:
     if before and not after:
         return new + before
     return new if before else new.removesuffix(after)
+
+
+def _ending(old: bytes, before: Sequence[bytes], breaks: tuple[bytes, ...]) -> bytes:
+    """What is left of an emptied piece: its line break, if what is before it ends inside a line."""
+    end = next((part for part in reversed(before) if part), b"")
+    return b"" if not end or end.endswith(breaks) else next(filter(old.endswith, breaks), b"")
 
 
 def _marked(bom: bytes, parts: list[bytes]) -> list[bytes]:
