@@ -62,6 +62,11 @@ class Script:
         """The bytes of such a text. Raises UnicodeEncodeError."""
         return text.encode(self.encoding, self.errors)
 
+    def line_break(self, content: bytes) -> bytes:
+        """The line break that a content ends with, if it does."""
+        breaks = (self.content(each) for each in ("\r\n", "\n", "\r"))
+        return next(filter(content.endswith, breaks), b"")
+
     @property
     def errors(self) -> str:
         """What Python does with bytes that are no text."""
@@ -151,9 +156,7 @@ def _unwritable(problem: UnicodeEncodeError, script: Script) -> EditProblem:
 
 def _ended(written: bytes, before: bytes, script: Script) -> bytes:
     """What was written, with a line break at its end exactly if there was one before."""
-    breaks = [script.content(each) for each in ("\r\n", "\n", "\r")]
-    had = next((each for each in breaks if before.endswith(each)), b"")
-    has = next((each for each in breaks if written.endswith(each)), b"")
+    had, has = script.line_break(before), script.line_break(written)
     if not written or bool(had) == bool(has):
         return written
     return written + had if had else written[: -len(has)]

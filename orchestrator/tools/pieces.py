@@ -1,6 +1,6 @@
 """The tools for files that are too large to be read whole: cut, read, change, in pieces."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from orchestrator.edit import EditProblem
@@ -147,12 +147,21 @@ def _changed(cut: Cut, content: bytes, edits: Sequence[PieceEdit], path: str) ->
                 f"edit {number}, piece {piece.number}: {after.message} Nothing was changed."
             )
         now[piece.number] = after
-    was = {number: cut.pieces[number - 1] for number in now}
-    return {
-        number: after
-        for number, after in now.items()
-        if after != content[was[number].start : was[number].end]
-    }
+    was = {piece.number: content[piece.start : piece.end] for piece in cut.pieces}
+    found = _apart(was, was | now, script)
+    return {number: found[number] for number in now if found[number] != was[number]}
+
+
+def _apart(was: Mapping[int, bytes], now: dict[int, bytes], script: Script) -> dict[int, bytes]:
+    """The new contents; an emptied piece leaves the end of a line that began before it."""
+    last = max((number for number, content in now.items() if content), default=0)
+    inside = False
+    for number, before in was.items():
+        if inside and not now[number] and number < last:
+            now[number] = script.line_break(before)
+        if text := script.text(now[number][-4:]):
+            inside = not text.endswith(("\n", "\r"))
+    return now
 
 
 def _report(path: str, result: Recut, more: int, last: int) -> str:

@@ -203,6 +203,20 @@ def test_a_line_over_the_target_is_cut_inside_and_put_together_again(context, wo
     assert workspace.tree() == {"a.json": content.replace(b"[0, 1, 2,", b"[0, 1111, 2,")}
 
 
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+def test_the_end_of_a_long_line_is_emptied_and_no_lines_are_joined(context, workspace, newline):
+    workspace.fill({"a.txt": b"x" * 1000 + newline + b"next" + newline})
+    split_file(context, "a.txt", target_bytes=600)
+    read_piece(context, "a.txt", 2)
+    patch_file(context, "a.txt", [PieceEdit(2, "")])
+    assert workspace.tree() == {"a.txt": b"x" * 600}
+    workspace.fill({"a.txt": b"x" * 1000 + newline + b"y" * 595 + newline})
+    split_file(context, "a.txt", target_bytes=600)
+    read_piece(context, "a.txt", 2)
+    patch_file(context, "a.txt", [PieceEdit(2, "")])
+    assert workspace.tree() == {"a.txt": b"x" * 600 + newline + b"y" * 595 + newline}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
