@@ -1,5 +1,6 @@
 """The pieces of a file on disk: cut, and cut anew."""
 
+import errno
 import os
 import stat
 import time
@@ -56,6 +57,8 @@ def split(
     into a repository unasked. A folder that holds something else is left as it is, and one inside
     it taken. Raises PieceError when pieces there were edited and not merged yet.
     """
+    if output == "":
+        raise UsageError("--output is empty: name a folder.")
     path = existing(source)
     data = path.read_bytes()
     cut = _cut(path, data, how, parser)
@@ -206,6 +209,10 @@ def _make(place: Path) -> None:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise UsageError(f"{place} is in the way of a folder: name another --output.") from None
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+            raise
+        raise UsageError(f"{place} cannot be a folder: name another --output.") from None
 
 
 def _own_before(place: Path, source: Path, seal: Seal) -> Stored | None:

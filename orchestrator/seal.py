@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
+from orchestrator.errors import PieceError
 from splitters import whole
 from splitters.index import Index, encode
 
@@ -25,7 +26,7 @@ class Seal:
     home: Path
 
     def put(self, index: Index) -> Index:
-        """The index, sealed; makes the key when there is none."""
+        """The index, sealed; makes the key when there is none. Raises PieceError."""
         return replace(index, seal=_mark(self._key() or self._made(), index))
 
     def holds(self, index: Index) -> bool:
@@ -58,7 +59,7 @@ class Seal:
         whole.sync(self.home)
         key = self._key()
         if key is None:
-            raise OSError(0, "it is damaged: delete it", str(self._path))
+            raise PieceError(f"The key {self._path} is damaged: delete it and split again.")
         return key
 
 

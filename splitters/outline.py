@@ -71,7 +71,7 @@ def outline(data: bytes, language: Language) -> tuple[Declaration, ...]:
     drafts = list(_drafts(source.text, language))
     _extend(drafts, len(source.text))
     order = list(_nested(source.text, drafts, language))
-    return _frozen(source, order, language)
+    return _frozen(source, order, language, len(data))
 
 
 def _drafts(text: bytes, language: Language) -> Iterator[_Draft]:
@@ -175,7 +175,9 @@ def _same(text: bytes, before: _Draft, draft: _Draft, language: Language) -> boo
     )
 
 
-def _frozen(source: Source, order: list[_Draft], language: Language) -> tuple[Declaration, ...]:
+def _frozen(
+    source: Source, order: list[_Draft], language: Language, size: int
+) -> tuple[Declaration, ...]:
     """The declarations of the drafts; the last first, so that each finds its children made."""
     text, width = source.text, source.width
     for draft in order:
@@ -188,7 +190,7 @@ def _frozen(source: Source, order: list[_Draft], language: Language) -> tuple[De
             draft.kind,
             draft.name,
             draft.start * width,
-            draft.end * width,
+            min(draft.end * width, size),
             bisect_right(lines, draft.start),
             bisect_right(lines, max(draft.start, draft.end - 1)),
             tuple(made.pop(id(one)) for one in draft.inside),

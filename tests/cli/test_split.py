@@ -340,3 +340,20 @@ def test_a_binary_file_is_not_summarized(orchestrator, file):
     path = file("a.bin", b"\0\1\2" * 99)
     said = orchestrator("split", str(path), "--summarize", "--model", script(file, "x"))
     assert (said.code, "binary" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize("output", ["", "/proc/nowhere", "x" * 300])
+def test_an_output_that_cannot_be(orchestrator, file, output):
+    path = file("a.txt", b"a\n")
+    said = orchestrator("split", str(path), "--output", output)
+    assert (said.code, said.out, "--output" in said.err) == (2, b"", True)
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_damaged_key_is_told(orchestrator, file, home):
+    path = file("a.txt", b"a\n")
+    orchestrator("split", str(path))
+    (home / "pieces.key").write_bytes(b"x")
+    said = orchestrator("split", str(path))
+    damaged = f"error: The key {home}/pieces.key is damaged: delete it and split again.\n"
+    assert (said.code, said.err) == (1, damaged)

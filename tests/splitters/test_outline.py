@@ -72,6 +72,11 @@ def test_a_form_feed_ends_no_line():
     assert only(b"\x0c\n\x0b\ndef f(): pass\n", "python").first_line == 3
 
 
+def test_half_a_character_at_the_end_is_within_the_file():
+    data = "FROM a AS b\n".encode("utf-16") + b"x"
+    assert only(data, "dockerfile").end == len(data)
+
+
 def test_utf_16_is_read_and_its_places_are_bytes_of_the_file():
     text = "\ufeffclass A:  # é\r\n    def f(self): pass\r\n"
     for encoding in ("utf-16-le", "utf-16-be"):
