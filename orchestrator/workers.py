@@ -69,7 +69,8 @@ def _delegate(
     cli: Cli, task: Task, route: Route, artifacts: Path, traffic: Traffic, before: Before
 ) -> Hired:
     session = before if isinstance(before, Transcript) else None
-    account = Account.open(task, route, traffic)
+    answers = None if cli.counts_turns else task.limits.turns
+    account = Account.open(task, route, traffic, answers)
     secrets = frozenset(spellings((route.key, account.token)))
     delegate = Delegate(cli, account, artifacts, session)
     worker = Remembered(delegate, cli, artifacts / SESSIONS, secrets, session)

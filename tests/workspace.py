@@ -46,7 +46,7 @@ class Workspace:
             }
 
 
-def _image(engine: Engine, folder: Path) -> str:
+def prepared_image(engine: Engine, folder: Path) -> str:
     """A repository with one file, prepared; always the same commit, so it is prepared once."""
     git = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@localhost"]
     (folder / "README.md").write_bytes(b"# Tiny\n")
@@ -70,7 +70,7 @@ class Bench:
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory) -> Iterator[Bench]:
     engine = connect()
-    image = _image(engine, tmp_path_factory.mktemp("tiny"))
+    image = prepared_image(engine, tmp_path_factory.mktemp("tiny"))
     with open_box(engine, image, Limits(), run="test", purpose="work") as box:
         yield Bench(engine, image, box)
     engine.client.close()

@@ -6,31 +6,46 @@ from dataclasses import dataclass, field
 
 from orchestrator import pricing
 from orchestrator.models.access import Traffic
+from orchestrator.models.retry import MAX_DELAY
 from orchestrator.pricing import Usage
 from orchestrator.task import Task
-from sandbox.gateway.budget import Budget, Ledger, Used
+from sandbox.gateway.budget import Budget, Ledger, Spent, Used
 from sandbox.gateway.models import Models
-from sandbox.gateway.provider import Provider
+from sandbox.gateway.provider import Provider, Waiting
 from sandbox.gateway.routes import Route
 from sandbox.gateway.turn import Answered
+
+Heard = Answered | Waiting
+"""What the gateway tells while it works."""
 
 
 @dataclass(slots=True)
 class Account:
-    """The door to models for one run; answers are told to whoever listens."""
+    """The door to models for one run; what happens there is told to whoever listens."""
 
     token: str
     ledger: Ledger
     door: Models = field(init=False)
-    listener: Callable[[Answered], None] = lambda answered: None
+    listener: Callable[[Heard], None] = lambda heard: None
 
     @classmethod
-    def open(cls, task: Task, route: Route, traffic: Traffic) -> "Account":
-        """An account with the task's limits."""
+    def open(
+        cls, task: Task, route: Route, traffic: Traffic, answers: int | None = None
+    ) -> "Account":
+        """An account with the task's limits, and with so many answers where that is given.
+
+        A limit of the provider's rate is waited for as long as the agent waits for one.
+        """
         limits = task.limits
-        budget = Budget(input_tokens=limits.input_tokens, cost=limits.cost, seconds=limits.seconds)
+        budget = Budget(
+            answers=answers,
+            input_tokens=limits.input_tokens,
+            cost=limits.cost,
+            seconds=limits.seconds,
+        )
         account = cls(f"run-{secrets.token_hex(24)}", Ledger(budget, _price))
-        upstream = traffic.upstream(Provider(), account.token)
+        provider = Provider(patience=MAX_DELAY, on_wait=account._heard)
+        upstream = traffic.upstream(provider, account.token)
         account.door = Models([route], account.token, upstream, account.ledger, account._heard)
         return account
 
@@ -38,8 +53,12 @@ class Account:
         """What was used so far."""
         return self.ledger.used()
 
-    def _heard(self, answered: Answered) -> None:
-        self.listener(answered)
+    def over(self) -> Spent | None:
+        """The budget that is used up, if one is."""
+        return self.ledger.over()
+
+    def _heard(self, heard: Heard) -> None:
+        self.listener(heard)
 
 
 def _price(model: str, usage: Usage) -> float | None:

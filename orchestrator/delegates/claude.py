@@ -28,6 +28,17 @@ from sandbox.kit import Kit
 VERSION = "2.1.197"
 READ_ONLY = {"Read", "Glob", "Grep", "LS", "TodoWrite", "WebFetch", "WebSearch", "BashOutput"}
 """Tools after which the files cannot differ."""
+SILENT = {
+    "status",
+    "thinking_tokens",
+    "compact_boundary",
+    "model_refusal_no_fallback",
+    "task_started",
+    "task_progress",
+    "task_updated",
+    "task_notification",
+}
+"""System events that say nothing which is not told otherwise."""
 LIMITS: Mapping[str, Stop] = {"error_max_turns": "turns", "error_max_budget_usd": "cost"}
 
 
@@ -37,6 +48,7 @@ class Claude:
     name = "claude"
     kit = Kit(f"orchestrator/claude:{VERSION}", "/opt/agents/claude", f"sh {AGENTS} claude")
     api: Api = "anthropic"
+    counts_turns = True
     models: tuple[str, ...] = ("claude-*",)
     transcripts = transcript = ".claude/projects/-workspace/{}.jsonl"
 
@@ -51,7 +63,7 @@ class Claude:
             *(("--model", model) if model else ()),
         )
 
-    def environment(self, token: str) -> Mapping[str, str]:
+    def environment(self, task: Task, token: str) -> Mapping[str, str]:
         """As `Cli.environment` says."""
         return {
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{PORT}",
@@ -60,6 +72,7 @@ class Claude:
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_MAX_RETRIES": "3",
             "API_TIMEOUT_MS": "120000",
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(task.limits.output_tokens),
         }
 
     def reader(self) -> Reader:
@@ -100,7 +113,7 @@ class ClaudeReader:
             case "user":
                 yield from self._results(event)
             case "system":
-                yield from self._system(event)
+                yield from self._system(event, data)
             case "result":
                 self._result(event)
             case kind:
@@ -144,24 +157,29 @@ class ClaudeReader:
             if tool not in READ_ONLY:
                 yield FilesTouched(step=self.steps, tool=tool, call=call)
 
-    def _system(self, event: object) -> Iterator[AnyEvent]:
-        if text(event, "subtype") == "init":
-            yield Session(
-                id=text(event, "session_id"),
-                model=text(event, "model"),
-                program=f"claude {text(event, 'claude_code_version')}",
-            )
-        elif text(event, "subtype") == "api_retry":
-            why = text(event, "error") or "no answer"
-            yield Warned(
-                text=f"Claude Code asks again ({at(event, 'attempt')} of"
-                f" {at(event, 'max_retries')}): {why}"
-            )
+    def _system(self, event: object, data: bytes) -> Iterator[AnyEvent]:
+        match text(event, "subtype"):
+            case "init":
+                yield Session(
+                    id=text(event, "session_id"),
+                    model=text(event, "model"),
+                    program=f"claude {text(event, 'claude_code_version')}",
+                )
+            case "api_retry":
+                why = text(event, "error") or "no answer"
+                yield Warned(
+                    text=f"Claude Code asks again ({at(event, 'attempt')} of"
+                    f" {at(event, 'max_retries')}): {why}"
+                )
+            case kind if kind not in SILENT:
+                yield Raw(type=f"system {kind}", text=data.decode("utf-8", "replace"))
 
     def _result(self, event: object) -> None:
         kind, said = text(event, "subtype"), text(event, "result") or _errors(event)
         ok = kind == "success" and at(event, "is_error") is False
-        self.terminal = Terminal(ok, said or kind, LIMITS.get(kind, "complete" if ok else "failed"))
+        refused = text(event, "stop_reason") == "refusal"
+        why: Stop = "complete" if ok else "refused" if refused else LIMITS.get(kind, "failed")
+        self.terminal = Terminal(ok, said or kind, why)
 
 
 def _errors(event: object) -> str:

@@ -56,6 +56,9 @@ class Cli(Protocol):
     kit: Kit
     api: Api
     """Which API it speaks."""
+    counts_turns: bool
+    """It keeps to `Limits.turns` itself, and counts the answers of its main conversation alone;
+    else all answers count, in the gateway."""
     models: tuple[str, ...]
     """What it may ask when no model was named."""
     transcripts: str
@@ -67,7 +70,7 @@ class Cli(Protocol):
         """How it is started, on a session if there is one; the prompt comes by standard input."""
         ...
 
-    def environment(self, token: str) -> Mapping[str, str]:
+    def environment(self, task: Task, token: str) -> Mapping[str, str]:
         """What it sees besides; `token` is what it holds in place of a key."""
         ...
 

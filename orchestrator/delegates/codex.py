@@ -24,6 +24,8 @@ from sandbox.kit import Kit
 VERSION = "0.169.0"
 TOOLS = {"command_execution": "command", "file_change": "aggregated", "mcp_tool_call": "tool"}
 """Item types that are calls of tools, and the member that says what they are about."""
+SILENT = {"reasoning", "todo_list"}
+"""Items that say nothing of what is done."""
 _SWITCHED_OFF = ("unbounded_connection_retries", "apps", "plugins", "remote_plugin", "tool_suggest")
 _PROVIDER = (
     f'{{name="gateway", base_url="http://127.0.0.1:{PORT}/v1", wire_api="responses",'
@@ -38,6 +40,7 @@ class Codex:
     name = "codex"
     kit = Kit(f"orchestrator/codex:{VERSION}", "/opt/agents/codex", f"sh {AGENTS} codex")
     api: Api = "openai"
+    counts_turns = False
     models: tuple[str, ...] = ("gpt-*", "codex-*")
     transcripts = ".codex/sessions/*/*/*/rollout-*-{}.jsonl"
     transcript = ".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-{}.jsonl"
@@ -56,7 +59,7 @@ class Codex:
             "-",
         )
 
-    def environment(self, token: str) -> Mapping[str, str]:
+    def environment(self, task: Task, token: str) -> Mapping[str, str]:
         """As `Cli.environment` says."""
         return {"RUN_TOKEN": token}
 
@@ -88,13 +91,13 @@ class CodexReader:
             case "item.started":
                 yield from self._started(at(event, "item"))
             case "item.completed":
-                yield from self._completed(at(event, "item"))
+                yield from self._completed(at(event, "item"), data)
             case "error":
                 yield Warned(text=f"Codex: {text(event, 'message')}")
             case "turn.completed":
                 self.terminal = Terminal(True, self.said)
             case "turn.failed":
-                self.terminal = Terminal(False, text(event, "error", "message"), "failed")
+                self._failed(text(event, "error", "message"))
             case "turn.started" | "item.updated":
                 pass
             case kind:
@@ -114,7 +117,11 @@ class CodexReader:
                 step=self.steps, call=text(item, "id"), tool=_tool(item), arguments=arguments
             )
 
-    def _completed(self, item: object) -> Iterator[AnyEvent]:
+    def _failed(self, said: str) -> None:
+        refused = said.endswith("reason: content_filter")
+        self.terminal = Terminal(False, said, "refused" if refused else "failed")
+
+    def _completed(self, item: object, data: bytes) -> Iterator[AnyEvent]:
         kind = text(item, "type")
         if kind == "agent_message":
             self.said = text(item, "text")
@@ -122,13 +129,15 @@ class CodexReader:
             yield Warned(text=f"Codex: {text(item, 'message')}")
         elif kind in TOOLS:
             yield from self._finished(item)
+        elif kind not in SILENT:
+            yield Raw(type=f"item {kind}", text=data.decode("utf-8", "replace"))
 
     def _finished(self, item: object) -> Iterator[AnyEvent]:
         call, tool, result = text(item, "id"), _tool(item), text(item, "aggregated_output")
         error = text(item, "status") == "failed"
         self.commands += 1
         self.failures += error
-        self.broken = self.broken or "bwrap:" in result
+        self.broken = self.broken or (error and result.startswith("bwrap:"))
         yield ToolFinished(step=self.steps, call=call, tool=tool, result=result, error=error)
         yield FilesTouched(step=self.steps, tool=tool, call=call)
 

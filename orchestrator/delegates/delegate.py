@@ -1,24 +1,33 @@
 """The delegate: somebody's program works in the box, watched line by line."""
 
+import time
 from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from orchestrator.delegates.account import Account
 from orchestrator.delegates.cli import Cli, Reader
-from orchestrator.delegates.ending import Seen, ending
+from orchestrator.delegates.ending import LIMITED, Seen, ending
 from orchestrator.delegates.session import Session, Silent
 from orchestrator.delegates.transcript import Transcript
-from orchestrator.events import AnyEvent, FilesTouched, Output, Turn, WorkerFinished
+from orchestrator.events import AnyEvent, FilesTouched, Output, Turn, Warned, WorkerFinished
 from orchestrator.outcome import Stop
 from orchestrator.task import Task
+from orchestrator.worker import reopened
 from sandbox.box import Box
+from sandbox.errors import SandboxLostError
+from sandbox.gateway.provider import Waiting
 from sandbox.gateway.turn import Answered
 from sandbox.stream import Exit, Line
 
-UNAUTHORIZED, LIMITED = (401, 403), 429
+NO_KEY = {
+    401: "the provider does not know the key (401)",
+    403: "the provider does not let the key do that (403)",
+}
+TOO_MANY = 429
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +42,42 @@ class Delegate:
     """The session it goes on with; it is in the box."""
 
     def work(self, task: Task, box: Box) -> Generator[AnyEvent, None, None]:
-        """Work on the task, as `Worker.work` says."""
-        watch = _Watch(self.cli.reader(), task)
-        session = Session(box, self.cli.name, task.limits)
-        self.account.listener = session.tell
-        env = self.cli.environment(self.account.token)
-        command = self.cli.command(task, self.before)
+        """Work on the task, as `Worker.work` says.
+
+        In a box that died the program begins once more, on the files as they were last recorded.
+        """
+        until = time.monotonic() + task.limits.seconds
         with (self.artifacts / f"{self.cli.name}.jsonl").open("xb") as keep:
-            items = session.items(command, task.prompt.encode(), env, keep)
-            with closing(items):
-                for item in items:
-                    yield from watch.events(item)
-                    if watch.stop and not watch.stopping:
-                        watch.stopping = True
-                        session.stop()
-        yield FilesTouched(step=watch.reader.steps, tool=self.cli.name)
+            while True:
+                watch, opened = _Watch(self.cli.reader(), task, self.account), box.openings
+                try:
+                    yield from self._session(watch, box, keep, until)
+                except SandboxLostError as lost:
+                    if box.openings == opened:
+                        yield from reopened(box, lost)
+                else:
+                    yield FilesTouched(step=watch.reader.steps, tool=self.cli.name)
+                if box.openings == opened:
+                    break
         yield self._ended(watch)
+
+    def _session(
+        self, watch: "_Watch", box: Box, keep: BinaryIO, until: float
+    ) -> Generator[AnyEvent, None, None]:
+        """One start of the program, to its end."""
+        session = Session(box, self.cli.name, watch.task.limits, until)
+        self.account.listener = session.tell
+        env = self.cli.environment(watch.task, self.account.token)
+        command, prompt = self.cli.command(watch.task, self.before), watch.task.prompt.encode()
+        with closing(session.items(command, prompt, env, keep)) as items:
+            for item in items:
+                yield from watch.events(item)
+                if watch.stop and not watch.stopping:
+                    watch.stopping = True
+                    session.stop()
+
+    def _another_key(self, why: str) -> str:
+        return f"{why}: set {self.cli.api.upper()}_API_KEY to one that is good"
 
     def _ended(self, watch: "_Watch") -> WorkerFinished:
         assert watch.exit is not None
@@ -58,10 +87,11 @@ class Delegate:
                 reader=watch.reader,
                 exit=watch.exit,
                 used=self.account.used(),
-                spent=self.account.ledger.spent(before=True) or "",
-                refused_key=watch.refused_key,
+                over=self.account.over(),
+                refused_key=watch.refused_key and self._another_key(watch.refused_key),
                 stopped=watch.stop,
                 complaint=" ".join(watch.complaint)[-500:],
+                longest=watch.longest,
             )
         )
 
@@ -69,13 +99,15 @@ class Delegate:
 class _Watch:
     """What is seen of a session while it goes on, and whether it has to end."""
 
-    def __init__(self, reader: Reader, task: Task) -> None:
+    def __init__(self, reader: Reader, task: Task, account: Account) -> None:
         self.reader = reader
         self.task = task
+        self.account = account
         self.stop: Stop | None = None
         self.stopping = False
         self.exit: Exit | None = None
-        self.refused_key = False
+        self.refused_key = ""
+        self.longest = False
         self.complaint: deque[str] = deque(maxlen=5)
         self._answers = 0
 
@@ -90,22 +122,26 @@ class _Watch:
                 yield Output(stream="stderr", text=item.text)
             case Answered():
                 yield from self._answered(item)
+            case Waiting(seconds=seconds):
+                yield Warned(text=f"{LIMITED}; it is asked again in {seconds:.0f} s")
             case Silent(clock=clock):
                 self.stop = self.stop or ("time" if clock == "run" else "stalled")
             case Exit():
                 self.exit = item
 
     def _answered(self, answer: Answered) -> Iterator[AnyEvent]:
-        self.refused_key = answer.status in UNAUTHORIZED
+        self.refused_key = NO_KEY.get(answer.status, "")
         if self.refused_key:
             self.stop = self.stop or "auth"
-        if answer.status == LIMITED:  # the gateway has waited as long as it may
+        # The gateway has waited as long as it may; without money an account has no limit that ends.
+        if answer.status == TOO_MANY and self.account.used().limited:
             self.stop = self.stop or "rate_limited"
         if not 200 <= answer.status < 300:
             return
         self.reader.answered()
         self._answers += 1
         usage = answer.usage
+        self.longest = usage.output_tokens >= self.task.limits.output_tokens
         yield Turn(
             step=self._answers,
             model=answer.model,

@@ -1,11 +1,13 @@
 """Why a delegate stopped: from facts together, never from its own word alone."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from orchestrator.delegates.cli import Reader
 from orchestrator.events import WorkerFinished
 from orchestrator.outcome import Stop
-from sandbox.gateway.budget import Used
+from sandbox.gateway.budget import Bound, Spent, Used
 from sandbox.stream import Exit
 
 
@@ -17,57 +19,111 @@ class Seen:
     reader: Reader
     exit: Exit
     used: Used
-    spent: str
-    """The budget that is used up, in a sentence; else empty."""
-    refused_key: bool
-    """The provider's last answer was that the key is not good."""
+    over: Spent | None
+    """The budget that is used up."""
+    refused_key: str
+    """That the key is not good, in a sentence, when that was the provider's last answer."""
     stopped: Stop | None
     """Why we ended it; None when it ended by itself."""
     complaint: str
     """The last lines of its standard error."""
+    longest: bool = False
+    """An answer was as long as one may be."""
+
+    @property
+    def finished(self) -> bool:
+        """It says so itself, without an error."""
+        return self.reader.terminal is not None and self.reader.terminal.ok
+
+    @property
+    def in_vain(self) -> bool:
+        """Nothing that it ran was run, or all of it failed."""
+        return self.reader.broken or 0 < self.reader.commands == self.reader.failures
+
+    @property
+    def error(self) -> str:
+        """What it says of its end, or what is known where it says nothing."""
+        if self.reader.terminal:
+            return self.reader.terminal.text
+        message = f"{self.program} ended with status {self.exit.status}, without its last event"
+        return f"{message}: {self.complaint}" if self.complaint else message
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One line of the table."""
+
+    applies: Callable[[Seen], object]
+    reason: Stop | Callable[[Seen], Stop]
+    message: Callable[[Seen], str]
 
 
 LIMITED = "the provider's rate or usage limit is reached"
+BUDGETS: dict[Bound, Stop] = {
+    "answers": "turns",
+    "requests": "turns",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cost": "cost",
+    "seconds": "time",
+}
+
+CASES = (
+    Case(
+        lambda seen: seen.stopped == "stalled",
+        "stalled",
+        lambda seen: f"{seen.program} said nothing any more",
+    ),
+    Case(lambda seen: seen.refused_key, "auth", lambda seen: seen.refused_key),
+    Case(
+        lambda seen: (
+            seen.stopped == "rate_limited"
+            or (seen.used.limited and not seen.stopped and not seen.finished)
+        ),
+        "rate_limited",
+        lambda seen: LIMITED,
+    ),
+    Case(
+        lambda seen: seen.stopped,
+        lambda seen: cast("Stop", seen.stopped),
+        lambda seen: seen.reader.said,
+    ),
+    Case(
+        lambda seen: seen.over and not seen.finished,
+        lambda seen: BUDGETS[cast("Spent", seen.over).bound],
+        lambda seen: str(seen.over),
+    ),
+    Case(
+        lambda seen: seen.longest and not seen.finished,
+        "output_tokens",
+        lambda seen: seen.error,
+    ),
+    Case(
+        lambda seen: seen.in_vain,
+        "tools_broken",
+        lambda seen: f"nothing that {seen.program} ran in the sandbox worked",
+    ),
+    Case(lambda seen: seen.reader.terminal is None, "failed", lambda seen: seen.error),
+    Case(
+        lambda seen: not seen.finished,
+        lambda seen: seen.reader.terminal.stop if seen.reader.terminal else "failed",
+        lambda seen: seen.error,
+    ),
+    Case(
+        lambda seen: not seen.exit.ok,
+        "failed",
+        lambda seen: (
+            f"{seen.program} said it was finished, and ended with status {seen.exit.status}"
+        ),
+    ),
+    Case(lambda seen: True, "complete", lambda seen: seen.error or seen.reader.said),
+)
+"""What can be seen at an end, from what explains the most to what explains the least."""
 
 
 def ending(seen: Seen) -> WorkerFinished:
-    """The first line that applies, from what explains the most to what explains the least."""
-    terminal, used, said = seen.reader.terminal, seen.used, seen.reader.said
-    if seen.stopped == "stalled":
-        return WorkerFinished(reason="stalled", message=f"{seen.program} said nothing any more")
-    if seen.refused_key:
-        return WorkerFinished(reason="auth", message=_error(seen))
-    if seen.stopped == "rate_limited":
-        return WorkerFinished(reason="rate_limited", message=LIMITED, until=used.until)
-    if seen.stopped:
-        return WorkerFinished(reason=seen.stopped, message=said)
-    if seen.spent and not (terminal and terminal.ok):
-        return WorkerFinished(reason=_budget(seen.spent), message=seen.spent)
-    if used.limited and not (terminal and terminal.ok):
-        return WorkerFinished(reason="rate_limited", message=LIMITED, until=used.until)
-    if seen.reader.broken or 0 < seen.reader.commands == seen.reader.failures:
-        message = f"nothing that {seen.program} ran in the sandbox worked"
-        return WorkerFinished(reason="tools_broken", message=message)
-    if terminal is None:
-        return WorkerFinished(reason="failed", message=_error(seen))
-    if not terminal.ok:
-        return WorkerFinished(reason=terminal.stop, message=terminal.text)
-    if not seen.exit.ok:
-        message = f"{seen.program} said it was finished, and ended with status {seen.exit.status}"
-        return WorkerFinished(reason="failed", message=message)
-    return WorkerFinished(reason="complete", message=terminal.text or said)
-
-
-def _error(seen: Seen) -> str:
-    if seen.reader.terminal:
-        return seen.reader.terminal.text
-    message = f"{seen.program} ended with status {seen.exit.status}, without its last event"
-    return f"{message}: {seen.complaint}" if seen.complaint else message
-
-
-def _budget(spent: str) -> Stop:
-    if "input" in spent:
-        return "input_tokens"
-    if "seconds" in spent or "time" in spent:
-        return "time"
-    return "output_tokens" if "output" in spent else "cost"
+    """The first case that applies."""
+    case = next(case for case in CASES if case.applies(seen))
+    reason = case.reason(seen) if callable(case.reason) else case.reason
+    until = seen.used.until if reason == "rate_limited" else None
+    return WorkerFinished(reason=reason, message=case.message(seen), until=until)

@@ -37,13 +37,16 @@ class Remembered:
         self.kept.mkdir()
         if self.before:
             self._place(self.before, box)
-        session = ""
+        session, opened = "", box.openings
         try:
             with closing(self.worker.work(task, box)) as events:
                 for event in events:
                     if isinstance(event, Session):
                         session = event.id
                     yield event
+                    if self.before and box.openings != opened:  # it died, and begins once more
+                        opened = box.openings
+                        self._place(self.before, box)
                     # Not only at the end: whoever is killed before it can be resumed, too.
                     if isinstance(event, FilesTouched):
                         self._keep(session, box)

@@ -11,6 +11,7 @@ from typing import BinaryIO, Literal
 from orchestrator.task import Limits
 from sandbox.box import Box
 from sandbox.errors import SandboxError
+from sandbox.gateway.provider import Waiting
 from sandbox.gateway.turn import Answered
 from sandbox.hardening import BUSYBOX
 from sandbox.stream import Exit, Line
@@ -31,25 +32,25 @@ class Silent:
     clock: Clock
 
 
-Item = Line | Exit | Answered | Silent
+Item = Line | Exit | Answered | Waiting | Silent
 
 
 class Session:
     """A command whose lines and answers come in one order; it is ended with the block."""
 
-    def __init__(self, box: Box, name: str, limits: Limits) -> None:
-        """`name` is the program's; its clocks start now."""
+    def __init__(self, box: Box, name: str, limits: Limits, until: float) -> None:
+        """`name` is the program's; it has `until`, as the monotonic clock tells the time."""
         self._box = box
         self._name = name
         self._limits = limits
-        self._heard = self._answered = now = time.monotonic()
-        self._until = now + limits.seconds
+        self._heard = self._answered = time.monotonic()
+        self._until = until
         self._items: queue.SimpleQueue[Item | BaseException] = queue.SimpleQueue()
         self._over = threading.Event()
 
-    def tell(self, answered: Answered) -> None:
-        """An answer of a model ended. Works in any thread."""
-        self._items.put(answered)
+    def tell(self, heard: Answered | Waiting) -> None:
+        """An answer of a model ended, or is waited for. Works in any thread."""
+        self._items.put(heard)
 
     def items(
         self, command: Sequence[str], stdin: bytes, env: Mapping[str, str], keep: BinaryIO
@@ -72,6 +73,8 @@ class Session:
         finally:
             self.stop()
             thread.join()
+            with suppress(SandboxError):
+                self._box.sweep()  # of what it left running, too
 
     def stop(self) -> None:
         """Ask the program and all it started to end, ever more firmly; returns when it has."""
@@ -95,9 +98,13 @@ class Session:
             item = self._items.get(timeout=max(0.0, due[first] - time.monotonic()))
         except queue.Empty:
             return Silent(first)
-        self._heard = time.monotonic()
+        now = time.monotonic()
+        self._heard = max(self._heard, now)
         if isinstance(item, Answered):
-            self._answered = self._heard
+            self._heard = self._answered = now
+        elif isinstance(item, Waiting):  # it is ours, and no silence of the program's
+            self._heard = now + item.seconds
+            self._answered += item.seconds
         return item
 
     def _run(

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sandbox.gateway.usage import NOTHING, Usage
 
@@ -12,17 +13,43 @@ Price = Callable[[str, Usage], float | None]
 """US dollars of an answer of `provider:model`; None when unknown."""
 
 
+Bound = Literal["requests", "answers", "input_tokens", "output_tokens", "cost", "seconds"]
+"""The names of the budgets."""
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Bounds of all requests together; None: not bound."""
 
     requests: int | None = None
+    answers: int | None = None
+    """Of requests that no model answered, none counts."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
     """US dollars. Answers whose price is unknown do not count: bind tokens, too."""
     seconds: float | None = None
     """From the opening of the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A budget that is used up; as text it is a sentence."""
+
+    bound: Bound
+    allowed: float | None
+
+    def __str__(self) -> str:
+        return (
+            f"The run's budget of {self.allowed} {_UNITS.get(self.bound, self.bound)} is used up."
+        )
+
+
+_UNITS: dict[Bound, str] = {
+    "input_tokens": "input tokens",
+    "output_tokens": "output tokens",
+    "cost": "US dollars",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +91,7 @@ class Room:
 
     tokens: float
     """Whole, or infinite where nothing binds."""
-    used_up: str
+    spent: Spent
     """What there is to say when it is too little: of the tightest budget."""
     shared: bool
     """Whether running answers hold a part, of which some may come back."""
@@ -74,7 +101,7 @@ class Room:
 class _Count:
     """One budget, and what counts against it."""
 
-    name: str
+    bound: Bound
     allowed: float | None
     used: float
 
@@ -83,8 +110,8 @@ class _Count:
         return math.inf if self.allowed is None else self.allowed - self.used
 
     @property
-    def used_up(self) -> str:
-        return f"The run's budget of {self.allowed} {self.name} is used up."
+    def spent(self) -> Spent:
+        return Spent(self.bound, self.allowed)
 
 
 _MANY = Usage(0, 1_000_000)
@@ -109,6 +136,8 @@ class Ledger:
         self._done = Used()
         self._known = 0.0
         """Dollars of all ended answers whose price is known."""
+        self._answers = 0
+        self._refused_for: Spent | None = None
 
     def enter(self, model: str, held: int = 0) -> Entry:
         """Begin to count one request, and hold so many tokens of output until its end."""
@@ -134,12 +163,14 @@ class Ledger:
             self._running.remove(entry)
             self._done = _plus(self._done, entry)
             self._known += entry.cost or 0.0
+            self._answers += usage != NOTHING
         return entry.cost
 
-    def refuse(self) -> None:
-        """Count a request that was not let out."""
+    def refuse(self, spent: Spent | None = None) -> None:
+        """Count a request that was not let out, for a budget's sake or another reason."""
         with self._lock:
             self._done = replace(self._done, refused=self._done.refused + 1)
+            self._refused_for = spent or self._refused_for
 
     def limit(self, limited: bool, until: float | None = None) -> None:
         """Whether the provider's last answer was a limit, and until when."""
@@ -161,8 +192,12 @@ class Ledger:
             return None
         return max(0.0, self._begun + self._budget.seconds - self._clock())
 
-    def spent(self, *, before: bool, held: bool = False) -> str | None:
-        """Which bound is reached, in a sentence.
+    def over(self) -> Spent | None:
+        """The bound that is reached, or that left too little for a request that was refused."""
+        return self.spent(before=True) or self._refused_for
+
+    def spent(self, *, before: bool, held: bool = False) -> Spent | None:
+        """Which bound is reached.
 
         `before` a request all that is used up counts; within one, only what is passed. What running
         answers have `held` counts as used where that is asked.
@@ -171,7 +206,7 @@ class Ledger:
             counts = self._counts(held=held)
         for count in counts:
             if count.left < 0 or (before and count.left <= 0):
-                return count.used_up
+                return count.spent
         return None
 
     def room(self, model: str, asked: Usage) -> Room:
@@ -180,14 +215,15 @@ class Ledger:
         An unknown price binds no tokens.
         """
         with self._lock:
-            _, _, output, cost, _ = self._counts(held=True)
+            counts = {count.bound: count for count in self._counts(held=True)}
             shared = any(entry.held for entry in self._running)
-        room = Room(output.left, output.used_up, shared)
+        output, cost = counts["output_tokens"], counts["cost"]
+        room = Room(output.left, output.spent, shared)
         nothing, many = self._price(model, asked), self._price(model, asked + _MANY)
         if cost.allowed is None or nothing is None or many is None or many <= nothing:
             return room
         tokens = (cost.left - nothing) / (many - nothing) * _MANY.output_tokens
-        return room if room.tokens <= tokens else Room(math.floor(tokens), cost.used_up, shared)
+        return room if room.tokens <= tokens else Room(math.floor(tokens), cost.spent, shared)
 
     def _counts(self, *, held: bool) -> tuple[_Count, ...]:
         budget, done, running = self._budget, self._done, self._running
@@ -195,9 +231,10 @@ class Ledger:
         costs = (entry.most if held else entry.cost for entry in running)
         return (
             _Count("requests", budget.requests, done.requests + len(running)),
-            _Count("input tokens", budget.input_tokens, used.input_tokens),
-            _Count("output tokens", budget.output_tokens, used.output_tokens),
-            _Count("US dollars", budget.cost, self._known + sum(cost or 0.0 for cost in costs)),
+            _Count("answers", budget.answers, self._answers + len(running)),
+            _Count("input_tokens", budget.input_tokens, used.input_tokens),
+            _Count("output_tokens", budget.output_tokens, used.output_tokens),
+            _Count("cost", budget.cost, self._known + sum(cost or 0.0 for cost in costs)),
             _Count("seconds", budget.seconds, self._clock() - self._begun),
         )
 

@@ -14,7 +14,7 @@ from sandbox.gateway.dialect import Dialect
 from sandbox.gateway.http import Connection, GoneError, RefusedError, Request
 from sandbox.gateway.meter import Meter
 from sandbox.gateway.question import Question
-from sandbox.gateway.room import Rooms
+from sandbox.gateway.room import Rooms, SpentError
 from sandbox.gateway.routes import ALIVE, ENDPOINTS, Endpoint, Route, choose, passed_on, query
 from sandbox.gateway.turn import Answered, Turn, refusal
 from sandbox.gateway.upstream import Upstream, UpstreamError
@@ -96,8 +96,8 @@ class Models:
         """Count what is refused here."""
         try:
             yield
-        except RefusedError:
-            self._ledger.refuse()
+        except RefusedError as refused:
+            self._ledger.refuse(refused.spent if isinstance(refused, SpentError) else None)
             raise
 
     def _authenticate(self, request: Request) -> None:
@@ -121,7 +121,7 @@ class Models:
         model = question.model(body)
         route = choose(self._routes, endpoint, model)
         if spent := self._ledger.spent(before=True):
-            raise RefusedError(400, spent)
+            raise SpentError(spent)
         try:
             kept = question.withhold(body, endpoint.dialect, route)
             sent = raw if kept is body else json.dumps(kept).encode()
@@ -144,7 +144,7 @@ class Models:
     async def _bound(self, asked: Question, dialect: Dialect) -> Question:
         """The question with no larger answer than the budgets allow.
 
-        Waits for what others hold; RefusedError (400) when nothing is left.
+        Waits for what others hold; SpentError when nothing is left.
         """
         used = Meter(dialect, asked.body, "").usage
         room = await self._rooms.find(asked.route.priced(asked.model), used, asked.most)
@@ -155,7 +155,7 @@ class Models:
         tokens = int(room.tokens)
         bodies = ceiling.lowered(question.parse(asked.body), dialect, asked.route, tokens)
         if not (lowered := tuple(json.dumps(body).encode() for body in bodies)):
-            raise RefusedError(400, room.used_up)
+            raise SpentError(room.spent)
         return replace(asked, lowered=lowered, held=tokens)
 
     async def _free(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
@@ -177,7 +177,7 @@ class Models:
             turn.fail(RefusedError(502, str(error)))
             raise GoneError(str(error)) from None
         except TimeoutError:
-            spent = self._ledger.spent(before=True) or "The run's budget of time is used up."
+            spent = str(self._ledger.spent(before=True) or "The run's budget of time is used up.")
             turn.fail(RefusedError(400, spent))
             raise GoneError(spent) from None
         except asyncio.CancelledError:

@@ -3,9 +3,17 @@
 import asyncio
 import contextlib
 
-from sandbox.gateway.budget import Ledger, Room
+from sandbox.gateway.budget import Ledger, Room, Spent
 from sandbox.gateway.http import RefusedError
 from sandbox.gateway.usage import Usage
+
+
+class SpentError(RefusedError):
+    """A request is not let out for a budget's sake."""
+
+    def __init__(self, spent: Spent) -> None:
+        super().__init__(400, str(spent))
+        self.spent = spent
 
 
 class Rooms:
@@ -20,20 +28,20 @@ class Rooms:
         self._ended = asyncio.Event()
 
     async def find(self, model: str, asked: Usage, wanted: int) -> Room:
-        """Room for an answer of `wanted` tokens, or all that is left; RefusedError (400): none.
+        """Room for an answer of `wanted` tokens, or all that is left; else SpentError.
 
         Who takes it must not pause before: between two steps of the loop nobody else passes.
         """
         while True:
             if spent := self.ledger.spent(before=True):
-                raise RefusedError(400, spent)
+                raise SpentError(spent)
             room = self.ledger.room(model, asked)
             if not room.shared or room.tokens >= max(wanted, 1):
                 return room
             await self._pause()
 
-    async def passed(self) -> str | None:
-        """Which bound the answers that run have passed, in a sentence."""
+    async def passed(self) -> Spent | None:
+        """Which bound the answers that run have passed."""
         while not (spent := self.ledger.spent(before=False)):
             if not self.ledger.spent(before=False, held=True):
                 return None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox.gateway import rates
+from sandbox.gateway.budget import Spent
 from sandbox.gateway.dialect import KINDS, Dialect
 from sandbox.gateway.http import Connection, GoneError, Headers, RefusedError
 from sandbox.gateway.meter import Meter
@@ -133,17 +134,18 @@ class Turn:
             sent += len(piece)
             self._ledger.count(self._entry, self._meter.usage)
             if self._meter.between and (spent := await self._passed()):
-                self._cut = spent
+                self._cut = str(spent)
                 break
         return data[:sent]
 
-    async def _passed(self) -> str | None:
+    async def _passed(self) -> Spent | None:
         """Which budget is passed; who holds a part of it waits for nobody else's."""
         return self._ledger.spent(before=False) if self._asked.held else await self._rooms.passed()
 
     async def _limited(self, reply: Reply) -> None:
         body = b"".join([piece async for piece in reply.pieces])
-        self._ledger.limit(True, rates.until(dict(reply.headers), body))
+        # No waiting cures an account without money: that is an error, and no limit.
+        self._ledger.limit(not rates.unpaid(body), rates.until(dict(reply.headers), body))
         self.finish()
         headers = [pair for pair in reply.headers if pair[0] != NO_RETRY[0]]
         await self._connection.respond(LIMITED, [*headers, NO_RETRY], body)

@@ -2,6 +2,7 @@
 
 import secrets
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from containers import AGENTS
 from orchestrator import settings
 from orchestrator.delegates.table import CLIS
-from orchestrator.events import AnyEvent
+from orchestrator.events import AnyEvent, Changed, Raw, RunStarted, WorkerFinished
 from orchestrator.models.access import Traffic
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
@@ -44,6 +45,8 @@ class Ran:
     folder: Path
     """Its home."""
     key: str
+    took: float
+    """Seconds from the last change that was recorded to the end of the work."""
 
     def told(self, kind: type) -> list:
         return [event for event in self.events if isinstance(event, kind)]
@@ -53,6 +56,12 @@ class Ran:
         """The first lines of the branch's commits, oldest first."""
         span = f"main..{self.record.branch}"
         return git(self.repository, "log", "--reverse", "--format=%s", span).decode().splitlines()
+
+    @property
+    def paths(self) -> list[str]:
+        """All files of the branch."""
+        found = git(self.repository, "ls-tree", "-r", "-z", "--name-only", str(self.record.branch))
+        return found.decode().split("\0")[:-1]
 
     def file(self, path: str) -> bytes:
         """As the branch has it."""
@@ -76,26 +85,38 @@ class Desk:
         traffic: Traffic | None = None,
         prompt: str = "mend add",
         origin: Origin | None = None,
+        address: str = "",
         **flags: object,
     ) -> Ran:
-        """Give the task to a program whose models say what the scenario says."""
+        """Give the task to a program whose models say what the scenario says.
+
+        They are asked at another `address` where one is given.
+        """
         repository = Repository.open(str(self.repository), self.home)
         cli, key = CLIS[worker], f"sk-ant-api03-{secrets.token_hex(24)}"
         asked = Flags(worker=worker, model=MODELS[worker], **flags)
         task = settings.task(repository.name, prompt.format(key=key), stated, asked).task
         events: list[AnyEvent] = []
+        times: dict[type, float] = {}
 
         def told(event: AnyEvent) -> None:
             events.append(event)
+            times[type(event)] = time.monotonic()
             watch(event)
 
         with play(scenario) as api:
-            url = api.url if cli.api == "anthropic" else f"{api.url}/v1"
+            url = address or api.url
+            url = url if cli.api == "anthropic" else f"{url}/v1"
             route = Route(cli.api, url, key, (*cli.models, "gpt-5.5"))
             records = Records(self.home)
             traffic = traffic or Recording()
             record = run(task, repository, records, route, told, traffic, origin=origin)
-        return Ran(record, events, api.asked, self.repository, self.home / "runs" / record.id, key)
+        unknown = [event.text for event in events if isinstance(event, Raw)]
+        assert unknown == [], f"{cli.kit.image} prints what no reader knows: {unknown}"
+        ended = times.get(WorkerFinished, time.monotonic())
+        took = ended - times.get(Changed, times[RunStarted])
+        folder = self.home / "runs" / record.id
+        return Ran(record, events, api.asked, self.repository, folder, key, took)
 
     def resume(self, before: Ran, scenario: Scenario, *, fork: bool = False, **more: object) -> Ran:
         """Let the program of a run go on with it."""

@@ -6,10 +6,10 @@ import pytest
 
 from orchestrator.delegates.cli import Terminal
 from orchestrator.delegates.ending import Seen, ending
-from sandbox.gateway.budget import Used
+from sandbox.gateway.budget import Spent, Used
 from sandbox.stream import Exit
 
-SPENT = "The run's budget of 3.0 US dollars is used up."
+SPENT = Spent("cost", 3.0)
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Read:
 
 DONE = Read(Terminal(True, "done"))
 ERROR = Read(Terminal(False, "it broke", "failed"))
-USUAL = Seen("codex", DONE, Exit(0, 1.0), Used(), "", False, None, "")
+USUAL = Seen("codex", DONE, Exit(0, 1.0), Used(), None, "", None, "")
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ USUAL = Seen("codex", DONE, Exit(0, 1.0), Used(), "", False, None, "")
             "failed",
             "codex ended with status 137, without its last event",
         ),
-        (replace(USUAL, reader=ERROR, spent=SPENT), "cost", SPENT),
-        (replace(USUAL, spent=SPENT), "complete", "done"),
-        (replace(USUAL, reader=ERROR, refused_key=True), "auth", "it broke"),
+        (replace(USUAL, reader=ERROR, over=SPENT), "cost", str(SPENT)),
+        (replace(USUAL, over=SPENT), "complete", "done"),
+        (replace(USUAL, reader=ERROR, refused_key="no (401)"), "auth", "no (401)"),
         (
             replace(USUAL, reader=ERROR, used=Used(limited=True, until=9.0)),
             "rate_limited",
@@ -87,6 +87,25 @@ USUAL = Seen("codex", DONE, Exit(0, 1.0), Used(), "", False, None, "")
 def test_why_it_stopped_comes_from_facts(seen, reason, message):
     ended = ending(seen)
     assert (ended.reason, ended.message) == (reason, message)
+
+
+@pytest.mark.parametrize(
+    ("bound", "reason"),
+    [
+        ("answers", "turns"),
+        ("input_tokens", "input_tokens"),
+        ("output_tokens", "output_tokens"),
+        ("cost", "cost"),
+        ("seconds", "time"),
+    ],
+)
+def test_a_budget_is_named_by_what_the_gateway_counted(bound, reason):
+    assert ending(replace(USUAL, reader=ERROR, over=Spent(bound, 3))).reason == reason
+
+
+def test_an_answer_that_was_as_long_as_one_may_be_explains_a_failure():
+    assert ending(replace(USUAL, reader=ERROR, longest=True)).reason == "output_tokens"
+    assert ending(replace(USUAL, longest=True)).reason == "complete"
 
 
 def test_the_end_of_a_limit_is_told():

@@ -131,6 +131,10 @@ def test_a_result_of_claude_may_be_blocks():
         ({"subtype": "success", "is_error": True, "result": "x"}, Terminal(False, "x", "failed")),
         ({"subtype": "success", "result": "x"}, Terminal(False, "x", "failed")),
         (
+            {"subtype": "success", "is_error": True, "stop_reason": "refusal", "result": "x"},
+            Terminal(False, "x", "refused"),
+        ),
+        (
             {"subtype": "error_max_turns", "is_error": True},
             Terminal(False, "error_max_turns", "turns"),
         ),
@@ -201,6 +205,31 @@ def test_a_turn_of_codex_that_failed_says_why():
     reader = CodexReader()
     events(reader, {"type": "turn.failed", "error": {"message": "401"}})
     assert reader.terminal == Terminal(False, "401", "failed")
+
+
+def test_a_refusal_of_codex_s_model_is_named():
+    reader = CodexReader()
+    said = "Incomplete response returned, reason: content_filter"
+    events(reader, {"type": "turn.failed", "error": {"message": said}})
+    assert reader.terminal == Terminal(False, said, "refused")
+
+
+@pytest.mark.parametrize(
+    ("make", "line", "kind"),
+    [
+        (ClaudeReader, {"type": "system", "subtype": "of tomorrow"}, "system of tomorrow"),
+        (CodexReader, {"type": "item.completed", "item": {"type": "new"}}, "item new"),
+    ],
+)
+def test_parts_that_are_not_known_are_kept_too(make, line, kind):
+    assert events(make(), line) == [Raw(type=kind, text=json.dumps(line))]
+
+
+def test_what_only_looks_like_a_broken_sandbox_is_none():
+    reader = CodexReader()
+    said = "bwrap: a page about it"
+    events(reader, item("command_execution", aggregated_output=said, status="completed"))
+    assert not reader.broken
 
 
 def test_codex_s_own_sandbox_that_cannot_start_is_seen():

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from sandbox.gateway.budget import Budget, Ledger, Used
+from sandbox.gateway.budget import Budget, Ledger, Spent, Used
 from sandbox.gateway.usage import Usage
 from tests.api.scenario import Fault, Step
 from tests.api.server import play
@@ -24,6 +24,7 @@ def flat(model, usage):
     ("budget", "said"),
     [
         (Budget(requests=1), "budget of 1 requests is used up"),
+        (Budget(answers=1), "budget of 1 answers is used up"),
         (Budget(input_tokens=100), "budget of 100 input tokens is used up"),
         (Budget(output_tokens=20), "budget of 20 output tokens is used up"),
         (Budget(cost=0.2), "budget of 0.2 US dollars is used up"),
@@ -88,13 +89,27 @@ def test_the_end_of_the_time_ends_a_request_without_an_answer(make_asker):
     )
 
 
+def test_a_request_that_no_model_answered_is_no_answer(make_asker):
+    with play(Step(fault=Fault(status=500)), Step("hi")) as api:
+        asker = make_asker(*routes(api), budget=Budget(answers=1))
+        assert [asker.ask().status for _ in range(3)] == [500, 200, 400]
+
+
+def test_a_budget_that_leaves_too_little_for_an_answer_is_over_for_that():
+    ledger = Ledger(Budget(cost=3.0), lambda model, usage: 0.0)
+    assert ledger.over() is None
+    ledger.refuse(Spent("cost", 3.0))
+    ledger.refuse()
+    assert ledger.over() == Spent("cost", 3.0)
+
+
 def test_requests_that_run_count_for_those_that_begin():
     ledger = Ledger(Budget(output_tokens=10), lambda model, usage: None)
     first = ledger.enter("a:b")
     ledger.count(first, Usage(1, 6))
     second = ledger.enter("a:b")
     ledger.count(second, Usage(1, 5))
-    assert ledger.spent(before=False) == "The run's budget of 10 output tokens is used up."
+    assert ledger.spent(before=False) == Spent("output_tokens", 10)
     assert ledger.used() == Used(2, usage=Usage(2, 11), cost=None)
 
 
