@@ -76,10 +76,11 @@ class Killed:
 def killed(tmp_path: Path):
     tiny_repository(tmp_path / "repository")
 
-    def at(step: str) -> Killed:
+    def at(step: str, *worker: str) -> Killed:
         there = Killed(tmp_path)
         there.start(
-            *("-m", "tests.killed_run", str(there.repository), str(there.home), step), status=-9
+            *("-m", "tests.killed_run", str(there.repository), str(there.home), step, *worker),
+            status=-9,
         )
         return there
 
@@ -104,7 +105,7 @@ def test_x01_a_killed_run_is_interrupted_and_the_next_start_cleans(engine, kille
     assert there.record.state == "interrupted"
     assert there.branches() == [f"refs/heads/agent/{run}"] * published
     assert ("+# more" in there.verbs(["diff", run])) is (step not in UNRECORDED)
-    _nothing_is_left(engine, there, owner)
+    nothing_is_left(engine, there, owner)
     git(there.repository, "fsck", "--strict")
 
 
@@ -113,7 +114,7 @@ def test_x01_a_run_that_is_killed_before_it_is_on_record_never_was(engine, kille
     owner = there.pid
     assert Records(there.home).all() == ()
     there.verbs(["gc"])
-    _nothing_is_left(engine, there, owner)
+    nothing_is_left(engine, there, owner)
 
 
 def _of(engine, owner: int) -> list[str]:
@@ -125,7 +126,7 @@ def _of(engine, owner: int) -> list[str]:
     return [each["Id"] for each in (*containers, *images)]
 
 
-def _nothing_is_left(engine, there: Killed, owner: int) -> None:
+def nothing_is_left(engine, there: Killed, owner: int) -> None:
     assert _of(engine, owner) == []
     assert os.listdir(there.folder / "tmp") == []
     assert scratch.left(there.home / "packs") == ()
@@ -140,7 +141,7 @@ def test_x01_a_finished_record_is_finished_whatever_comes_after(engine, killed):
     assert (there.record.state, there.record.outcome) == ("finished", "done")
     there.verbs(["gc"])
     assert there.record.branch == f"agent/{there.record.id}"
-    _nothing_is_left(engine, there, owner)
+    nothing_is_left(engine, there, owner)
 
 
 def test_x01_a_branch_that_the_record_does_not_know_can_be_taken_back(killed):
@@ -157,6 +158,6 @@ def test_x01_the_next_run_cleans_by_itself(engine, killed):
     assert len(_of(engine, owner)) == 1
     repository = str(there.repository)
     there.start("-m", "tests.killed_run", repository, str(there.home), "nowhere")
-    _nothing_is_left(engine, there, owner)
+    nothing_is_left(engine, there, owner)
     newest = Records(there.home).all()[0]
     assert Repository.open(repository, there.home).branch(newest.branch) == newest.tip
