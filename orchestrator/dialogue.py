@@ -28,6 +28,9 @@ from orchestrator.models.model import (
 )
 from orchestrator.pricing import Usage
 
+OWN = "conversation.jsonl"
+"""The file of a conversation that is nobody's but its run's."""
+
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line; which fields it has depends on its role."""
@@ -60,7 +63,7 @@ class Told:
 
 
 class Dialogue:
-    """One conversation while a run goes on with it; without a file nothing is kept."""
+    """One conversation while a run goes on with it; without a file of its own, one of the run's."""
 
     def __init__(self, messages: Sequence[Message], path: Path | None = None, id: str = "") -> None:
         self.earlier: tuple[Message, ...] = ()
@@ -72,13 +75,15 @@ class Dialogue:
     def begin(self, run: str, model: str, copy: Path) -> str:
         """A run of this model begins; `copy` gets what it begins with, so that it can be replayed.
 
-        Returns what a person should know of it, as a sentence; often nothing.
+        What is said from now on goes beside that, where the conversation has no file. Returns
+        what a person should know of it, as a sentence; often nothing.
         """
         self.earlier, said = fitted(self._messages, model)
         lines = (_line(message) for message in self.earlier)
         whole.write(copy, b"".join(map(_encoded, lines)))
-        if self._path and not self._path.exists():
-            self._append(Line(role="meta", id=self._id, created=time.time()))
+        self._path = self._path or copy.with_name(OWN)
+        if not self._path.exists():
+            self._append(Line(role="meta", id=self._id or run, created=time.time()))
             whole.sync(self._path.parent)
         self._append(Line(role="run", ts=time.time(), run=run))
         return said

@@ -1,4 +1,4 @@
-"""The run that another one goes on with: its changes, and its worker's own session."""
+"""The run that another one goes on with: its changes, and what its worker had said and done."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,18 @@ from orchestrator import journal
 from orchestrator.changes import Changes
 from orchestrator.delegates.table import CLIS
 from orchestrator.delegates.transcript import Transcript, found
+from orchestrator.dialogue import Dialogue, read
 from orchestrator.errors import GitError, QuarantineError, RecordError, UsageError
 from orchestrator.events import Resumed, Session
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Folder, Record
 from orchestrator.repository import Base
 from orchestrator.workers import SESSIONS
+
+_NOT_KEPT = (
+    "The session of run {} was not kept: {} had not begun, or it was lost with its sandbox; start a"
+    " new run, with `--base` for its branch."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +26,17 @@ class Origin:
 
     record: Record
     quarantine: Quarantine
-    transcript: Transcript
+    before: Dialogue | Transcript
+
+    @property
+    def forked(self) -> bool:
+        """Whether the session goes on under an id of its own."""
+        return isinstance(self.before, Transcript) and self.before.fork
 
     @classmethod
     def of(cls, record: Record, folder: Folder, *, fork: bool = False) -> "Origin":
         """Raises RecordError when the run still goes on, or is none that can be gone on with."""
-        _require_delegate(record)
+        _require_session(record)
         if record.shown_state == "running":
             raise RecordError(
                 f"Run {record.short} is still at work: wait for its end, or stop it with Ctrl-C."
@@ -37,7 +48,7 @@ class Origin:
                 f"Run {record.short} ended before its work began: start it anew with"
                 " `orchestrator run`."
             ) from None
-        return cls(record, quarantine, _transcript(record, folder, fork))
+        return cls(record, quarantine, _before(record, folder, fork))
 
     def require(self, base: Base) -> None:
         """Raise UsageError for any other base than its own.
@@ -69,25 +80,30 @@ class Origin:
             commits=changes.count,
             tip=tip,
             tree=changes.tree,
-            session=self.transcript.session,
-            forked=self.transcript.fork,
+            session=self.before.session if isinstance(self.before, Transcript) else "",
+            forked=self.forked,
         )
 
 
-def _require_delegate(record: Record) -> None:
-    if record.task.worker in CLIS:
-        return
-    if record.task.conversation:
+def _require_session(record: Record) -> None:
+    if record.task.worker == "command":
+        advice = "a command has no session: run it again, with `--base` for its branch"
+    elif record.task.conversation:
         (file,) = record.task.only
         advice = f'`orchestrator edit {file} "..."` goes on with its conversation'
-    elif record.task.worker == "command":
-        advice = "a command has no session: run it again, with `--base` for its branch"
     else:
-        advice = (
-            "for now only runs of Claude Code and Codex have a session that lasts; start a new run,"
-            " with `--base` for its branch"
-        )
+        return
     raise UsageError(f"Run {record.short} cannot be resumed: {advice}.")
+
+
+def _before(record: Record, folder: Folder, fork: bool) -> Dialogue | Transcript:
+    if record.task.worker in CLIS:
+        return _transcript(record, folder, fork)
+    told = [read(path) for path in (folder.earlier, folder.conversation) if path.is_file()]
+    messages = [message for each in told for message in each.messages]
+    if not messages:
+        raise RecordError(_NOT_KEPT.format(record.short, "its agent"))
+    return Dialogue(messages)
 
 
 def _transcript(record: Record, folder: Folder, fork: bool) -> Transcript:
@@ -99,8 +115,5 @@ def _transcript(record: Record, folder: Folder, fork: bool) -> Transcript:
             case Session(id=session) | Resumed(session=session) if session in parts:
                 told = session
     if not told:
-        raise RecordError(
-            f"The session of run {record.short} was not kept: its program had not begun, or it was"
-            " lost with its sandbox; start a new run, with `--base` for its branch."
-        )
+        raise RecordError(_NOT_KEPT.format(record.short, "its program"))
     return Transcript(told, parts, fork)

@@ -72,6 +72,9 @@ and the files of /workspace are as last recorded, before this call; processes, i
 /tmp and what was put elsewhere are gone.]"""
 OVER = "the sandbox was ended during this call, and the run ends with it: {}"
 SKIPPED = "not executed: the sandbox died in an earlier call of this answer"
+RESUMED = """\
+You go on in a new sandbox. The files of /workspace are as last recorded; processes, ignored \
+files, /tmp and what was put elsewhere are gone."""
 REOPENED = """\
 The sandbox died and was opened again. The files of /workspace are as last recorded: all finished \
 calls are in them. Processes, ignored files, /tmp and what was put elsewhere are gone."""

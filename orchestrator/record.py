@@ -179,5 +179,10 @@ class Folder:
         return self.path / "earlier.jsonl"
 
     @property
+    def conversation(self) -> Path:
+        """What was said in this run of our own agent, where that is no longer conversation."""
+        return self.path / "conversation.jsonl"
+
+    @property
     def lock(self) -> Path:
         return self.path / "lock"

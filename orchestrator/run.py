@@ -75,8 +75,8 @@ def run(
 
     `brain` is what the worker thinks with, if it does. `traffic` is what it is connected through,
     when that records or replays; `credentials` are those of the private package indexes, by name.
-    `employ` gives the task its worker; with a `dialogue` that is our agent, which goes on with it,
-    with an `origin` the program whose run it goes on with.
+    `employ` gives the task its worker; with a `dialogue` that is our agent, which goes on with it;
+    an `origin` is the run that this one goes on with.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
@@ -109,7 +109,7 @@ def run(
                 _prove_base(attempt, engine, task, base, near)
                 task = _with_map(attempt, task, repository, base, pack)
                 with _kept(attempt, traffic):
-                    before = origin.transcript if origin else dialogue
+                    before = origin.before if origin else dialogue
                     hired = _employed(attempt, task, brain, traffic, employ, before)
                     _carry_out(attempt, engine, task, hired, ways, changes)
             _judge(attempt, changes)
@@ -129,7 +129,7 @@ def _begun(
         base=base.commit,
         base_tree=base.tree,
         resumes=origin.record.id if origin else "",
-        forked=bool(origin and origin.transcript.fork),
+        forked=bool(origin and origin.forked),
     )
 
 
@@ -219,6 +219,8 @@ def _employed(
     """Who does the work, with all that was said before."""
     folder = attempt.held.folder
     folder.artifacts.mkdir(exist_ok=True)
+    if before is None and task.worker == "agent":
+        before = Dialogue(())  # so that another run can go on with this one
     if before is None or brain is None:
         return employ(task, brain, folder.artifacts, traffic)
     if isinstance(before, Dialogue) and not isinstance(brain, Route):

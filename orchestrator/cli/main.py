@@ -13,7 +13,7 @@ from orchestrator.errors import UsageError
 
 VERBS = {
     "run": ("orchestrator.cli.run", "Work on a task in a sealed container."),
-    "resume": ("orchestrator.cli.resume", "Go on with a run, in the session of its program."),
+    "resume": ("orchestrator.cli.resume", "Go on with a run: its files, and its session."),
     "edit": ("orchestrator.cli.edit", "Edit one file, with one lasting conversation about it."),
     "summarize": ("orchestrator.cli.summarize", "Say what a file is about."),
     "list": ("orchestrator.cli.list", "List the runs of this repository."),

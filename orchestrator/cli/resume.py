@@ -14,6 +14,7 @@ from orchestrator.cli.work import work_options
 from orchestrator.models.access import DIRECT
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
+from orchestrator.prompts import RESUMED
 from orchestrator.settings import Flags
 
 GO_ON = "Go on with the task where you left off."
@@ -36,24 +37,24 @@ def command(
     as_json: bool,
     **given: Any,  # noqa: ANN401 - by their names, the fields of Flags
 ) -> int:
-    """Go on with a run of Claude Code or Codex, in a new container, with its files and session.
+    """Go on with a run in a new container, with its files and all that its worker said and did.
 
     The new run has the same base, and a branch of its own with the changes of both. Image, set-up,
     checks and limits are those of the first run where no flag says otherwise; limits count anew.
-    WORDS are what its program is told; `-` adds what stdin says.
+    WORDS are what its worker is told; `-` adds what stdin says.
 
     \b
       orchestrator resume k7m2x
       orchestrator resume k7m2x "mend the test, too" --max-cost 5
       orchestrator resume k7m2x "the other way" --fork
     """
-    prompt = request.prompt(words, sys.stdin.buffer.read) or GO_ON
+    said = request.prompt(words, sys.stdin.buffer.read) or GO_ON
     record = place.records().find(run)
     origin = Origin.of(record, place.records().folder(record.id), fork=fork)
     given["private_hosts"] += access.private_hosts(os.environ)
     flags = again.over(again.flags(record), Flags(**given))
     repository = replace(place.repository_of(record), name=record.task.repository)
-    planned = plan(repository, prompt, flags)
+    planned = plan(repository, f"{said}\n\n{RESUMED}", flags)
     for warning in planned.warnings:
         say.note(f"note: {warning}")
     traffic = Recording() if recording else DIRECT

@@ -14,8 +14,9 @@ from containers import AGENTS
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.task import Task
-from tests.api.scenario import Scenario, Step
+from tests.api.scenario import Call, Scenario, Step
 from tests.api.server import play
+from tests.cli.conftest import git
 from tests.delegates.test_runs import asks
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +75,30 @@ def test_a_run_that_was_killed_goes_on(agents, worker, repository, orchestrator,
     assert (replayed.code, replayed.err) == (0, "")
     assert replayed.json["resumes"] == record.id
     assert replayed.json["tree"] == said.json["tree"]
+
+
+def test_a_run_of_our_own_agent_goes_on_with_its_conversation(
+    repository, orchestrator, monkeypatch
+):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789abcdef")
+    edit = Call("edit_file", {"path": "sums.py", "old_string": "a - b", "new_string": "a + b"})
+    write = Call("write_file", {"path": "new.txt", "content": "new"})
+    ends = (Step("Mended."), Step(calls=(write,)), Step("Written."), Step("Nothing to do."))
+    with play(Step("I mend it.", (edit,), thinking="Hm."), *ends) as api:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+        first = orchestrator("run", "mend it", "-q", "--json").json
+        second = orchestrator("resume", first["id"], "write, too", "-q", "--json").json
+        third = orchestrator("resume", second["id"], "-q", "--json", "--fork").json
+    assert [each["outcome"] for each in (first, second, third)] == ["done"] * 3
+    sent = api.requests[-1].body["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant"] * 4 + ["user"]
+    said = [json.dumps(message) for message in sent if message["role"] == "user"]
+    for place, words in ((0, "mend it"), (2, "write, too"), (4, "where you left off")):
+        assert words in said[place]
+    assert (third["resumes"], third["base"]) == (second["id"], first["base"])
+    branch = third["branch"]
+    assert git("show", f"{branch}:sums.py", f"{branch}:new.txt").endswith("a + b\nnew")
+    assert git("rev-list", "--count", f"main..{branch}") == "2"
 
 
 def kill_at_work(*arguments):
