@@ -130,6 +130,17 @@ def test_a_file_that_an_edit_renamed_is_found_by_both_names(repository, home, ed
     assert "HEAD, which has the last of them" in third.json["task"]["notes"][0]
 
 
+def test_a_name_that_another_file_has_by_now_is_followed_no_more(repository, home, edit):
+    first = edit("sums.py", "mend it", PLUS).json
+    edits = Edits(home, Repository.open(str(repository), home))
+    git("mv", "sums.py", "plus.py")
+    git("commit", "-qm", "renamed")
+    assert edits.find("plus.py").file_id == first["file_id"]
+    Path("sums.py").write_text("another\n")
+    assert edits.find("plus.py") is None
+    assert edits.find("sums.py").file_id == first["file_id"]
+
+
 def test_what_is_damaged_in_a_conversation_is_told(repository, home, edit, orchestrator):
     edit("sums.py", "mend it", PLUS)
     edited = known(home, repository)

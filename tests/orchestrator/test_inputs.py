@@ -124,6 +124,15 @@ def test_what_is_kept_but_damaged_is_looked_for_and_kept_again(user, remember, d
     assert (remember(), file.read_bytes()) == (before, whole)
 
 
+def test_what_is_kept_but_says_something_else_is_looked_for_again(user, remember):
+    before = remember()
+    (file,) = remember.kept()
+    whole = file.read_bytes()
+    assert b"package.json" in whole
+    file.write_bytes(whole.replace(b"package.json", b"package.yaml"))
+    assert (remember(), file.read_bytes()) == (before, whole)
+
+
 def test_what_cannot_be_kept_is_found_all_the_same(user, remember):
     before = remember()
     (file,) = remember.kept()

@@ -377,6 +377,15 @@ def test_a_pipe_that_came_in_the_place_of_a_file_leaves_all(box, files, folder):
         box.sweep()
 
 
+def test_new_contents_that_do_not_arrive_whole_leave_all(box, files, folder):
+    shell(box, folder, "echo a > a")
+    before = tree(box, folder)
+    edits = [{"path": f"{folder}/b", "old": None, "size": 5, "mode": None}]
+    said = refusal(files._ask, {"do": "change", "edits": edits}, b"four")
+    assert said == "the new contents did not arrive whole; nothing was changed"
+    assert tree(box, folder) == before
+
+
 def test_a_change_that_takes_too_long_leaves_all(engine, image, monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 1)
     with open_box(engine, image, Limits(cpus=0.2), run="test", purpose="work") as slow:
