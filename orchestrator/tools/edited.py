@@ -62,6 +62,11 @@ class Script:
         """The bytes of such a text. Raises UnicodeEncodeError."""
         return text.encode(self.encoding, self.errors)
 
+    def breaks(self, content: bytes) -> int:
+        """How many lines end in a content, also those that a lone `\\r` ends."""
+        text = self.text(content)
+        return text.count("\n") + text.count("\r") - text.count("\r\n")
+
     def line_break(self, content: bytes) -> bytes:
         """The line break that a content ends with, if it does."""
         breaks = (self.content(each) for each in ("\r\n", "\n", "\r"))

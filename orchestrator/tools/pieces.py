@@ -1,6 +1,6 @@
 """The tools for files that are too large to be read whole: cut, read, change, in pieces."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from orchestrator.edit import EditProblem
@@ -61,10 +61,7 @@ def read_piece(context: Context, path: str, piece: int) -> str:
     chosen = _chosen(cut, piece, path)
     raw, script = content[chosen.start : chosen.end], Script.of(content)
     lines = script.text(raw).removesuffix("\n").split("\n")
-    rows = (
-        f"{n:6}\t{line.removesuffix(chr(13))}" for n, line in enumerate(lines, chosen.first_line)
-    )
-    shown = "\n".join(rows)
+    shown = "\n".join(_numbered(lines, chosen.first_line))
     if len(shown) <= SHOWN:
         cut.shown.add((piece, chosen.sha256))
     notes = ""
@@ -162,6 +159,14 @@ def _apart(was: Mapping[int, bytes], now: dict[int, bytes], script: Script) -> d
         if text := script.text(now[number][-4:]):
             inside = not text.endswith(("\n", "\r"))
     return now
+
+
+def _numbered(lines: Sequence[str], first: int) -> Iterator[str]:
+    """A lone `\\r` ends a line as well, as in the list of the pieces, and is shown as it is."""
+    for line in lines:
+        bare = line.removesuffix("\r")
+        yield f"{first:6}\t{bare}"
+        first += 1 + bare.count("\r")
 
 
 def _report(path: str, result: Recut, more: int, last: int) -> str:

@@ -58,7 +58,7 @@ def recut(
         if part.edited:
             fresh.update(range(first, first + max(1, len(part.pieces))))
         start += len(part.content)
-        line += script.text(part.content).count("\n")
+        line += script.breaks(part.content)
     pieces = pieces or list(parser.split(b"", path, language=cut.language).pieces.pieces)
     now = Cut(sha256(after).hexdigest(), cut.language, cut.target, tuple(pieces), shown)
     return Recut(after, now, frozenset(fresh))

@@ -203,6 +203,18 @@ def test_a_line_over_the_target_is_cut_inside_and_put_together_again(context, wo
     assert workspace.tree() == {"a.json": content.replace(b"[0, 1, 2,", b"[0, 1111, 2,")}
 
 
+def test_lines_that_a_lone_return_ends_are_counted_by_all(context, workspace):
+    workspace.fill({"a.txt": b"".join(b"line %d\nhalf\rhalf\n" % n for n in range(100))})
+    split_file(context, "a.txt", target_bytes=512)
+    listed = context.desk.cut("a.txt").pieces
+    rows = read_piece(context, "a.txt", 2).split("\n")
+    assert int(rows[0].split("\t")[0]) == listed[1].first_line
+    assert int(rows[-2].split("\t")[0]) == listed[1].last_line
+    patch_file(context, "a.txt", [PieceEdit(1, "LINE 7\n", "line 7\n")])
+    spans = [(piece.first_line, piece.last_line) for piece in context.desk.cut("a.txt").pieces]
+    assert spans == [(piece.first_line, piece.last_line) for piece in listed]
+
+
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
 def test_the_end_of_a_long_line_is_emptied_and_no_lines_are_joined(context, workspace, newline):
     workspace.fill({"a.txt": b"x" * 1000 + newline + b"next" + newline})
