@@ -14,6 +14,13 @@ from orchestrator.screen import Ink, clean, clean_lines, columns, cut, wrapped
 
 REFUSED = 10
 """Hosts that are listed; a program can ask for any number, and the outcome stands above them."""
+_CUT_OFF = {
+    Outcome.BUDGET,
+    Outcome.TIME,
+    Outcome.STALLED,
+    Outcome.RATE_LIMITED,
+    Outcome.CANCELLED,
+}
 _RESULTS = {None: "-", True: "green", False: "red"}
 
 
@@ -158,8 +165,16 @@ def _results(record: Record, tree: str) -> dict[str, bool]:
 
 def next_steps(record: Record) -> list[str]:
     """The commands that make sense now."""
-    ours = [f"  orchestrator {verb} {short(record)}" for verb in _verbs(record)]
+    verbs = (*_verbs(record), *_going_on(record))
+    ours = [f"  orchestrator {verb} {short(record)}" for verb in verbs]
     return ["next:", *ours, *_merging(record)]
+
+
+def _going_on(record: Record) -> list[str]:
+    """Whether its worker was stopped in the midst of work that it can go on with."""
+    stopped = record.shown_state == "interrupted" or record.outcome in _CUT_OFF
+    alone = record.task.worker == "command" or record.task.conversation
+    return ["resume"] if stopped and not alone and not record.discarded else []
 
 
 def _verbs(record: Record) -> list[str]:

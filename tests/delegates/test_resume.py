@@ -156,6 +156,15 @@ def test_a_session_that_is_no_session_is_an_error_of_the_program(desk, worker, f
     assert again.commits == first.commits
 
 
+def test_a_transcript_beyond_all_bounds_is_not_kept(desk, worker):
+    grow = "for f in ~/.claude/projects/*/*.jsonl ~/.codex/sessions/*/*/*/*.jsonl; do"
+    grow += ' [ -e "$f" ] && head -c 70000000 /dev/zero >> "$f"; done; echo grown > grown.txt'
+    ran = desk.run(worker, scenario(asks(worker, grow), Step("Done.")))
+    assert ran.file("grown.txt") == b"grown\n"
+    with pytest.raises(RecordError, match="was not kept"):
+        desk.resume(ran, scenario())
+
+
 def test_without_a_transcript_there_is_nothing_to_go_on_with(desk, worker, first):
     transcript(first).unlink()
     with pytest.raises(RecordError, match=f"session of run {first.record.short} was not kept"):

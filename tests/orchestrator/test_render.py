@@ -270,6 +270,7 @@ def test_an_approval_is_named():
     assert "  verdict     review, approved by Ada" in summary(approved, [], PLAIN)
 
 
+COMMAND = Task(repository="/r", prompt="ruff", worker="command", command=("ruff",))
 NEXT = {
     "blocked": (record(verdict=Verdict.BLOCK, branch=""), ["diff", "discard"]),
     "review": (
@@ -278,6 +279,15 @@ NEXT = {
     ),
     "red": (record(outcome=Outcome.CHECKS_FAILED), ["diff", "approve", "discard"]),
     "bare": (record(git_dir="/home/r.git"), ["diff", "discard", "merge"]),
+    "cut off": (
+        record(outcome=Outcome.BUDGET, tip="a" * 40, branch=""),
+        ["log --journal", "resume"],
+    ),
+    "killed": (record(state="interrupted", tip=""), ["diff", "log --journal", "resume"]),
+    "a command": (
+        record(outcome=Outcome.TIME, task=COMMAND, tip="a" * 40, branch=""),
+        ["log --journal"],
+    ),
     "merged": (record(merged="e" * 40), ["diff"]),
     "discarded": (record(discarded=True), ["log --journal"]),
     "unchanged": (record(tip="a" * 40, branch=""), ["log --journal"]),
