@@ -19,6 +19,7 @@ from orchestrator.map import TOKENS, choose, gather
 from orchestrator.parser import LARGEST, Outlined, Parser
 from orchestrator.render import count
 from orchestrator.screen import visible
+from splitters import form
 from splitters.map import Map, draw
 
 _SILENT = 1.0
@@ -116,8 +117,7 @@ def _unfit(content: bytes) -> str:
     """Why a file has no outline, in words; else empty."""
     if len(content) > LARGEST:
         return f"it has more than {LARGEST >> 20} MiB"
-    utf_16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return "it is binary" if b"\0" in content[:_SAMPLE] and not utf_16 else ""
+    return "it is binary" if form.encoding(content[:_SAMPLE]) == "binary" else ""
 
 
 def _print(found: Iterable[Found], depth: int) -> int:

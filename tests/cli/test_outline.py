@@ -126,3 +126,10 @@ def test_a_map_keeps_to_its_tokens(folder, orchestrator):
 def test_tokens_without_a_map_are_refused(folder, orchestrator):
     said = orchestrator("outline", ".", "--tokens", "7")
     assert (said.code, said.err) == (2, "error: --tokens is the size of a map: add --map.\n")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_outlined_with_a_mark_and_without(folder, orchestrator, encoding):
+    (folder / "wide.py").write_bytes(SOURCE.encode(encoding))
+    said = orchestrator("outline", "wide.py", "--depth", "1")
+    assert (said.text, said.err) == ("wide.py  python\n1-5  class Sum\n7-8  def zero()\n", "")
