@@ -17,23 +17,27 @@ class EditProblem:
     message: str
 
 
-def replace(text: bytes, old: str, new: str, all: bool = False) -> bytes | EditProblem:
+def replace(
+    text: bytes, old: str, new: str, all: bool = False, *, part_from: int | None = None
+) -> bytes | EditProblem:
     r"""Replace the only occurrence of `old` by `new`, or every one with `all`.
 
     A `\n` in `old` matches the file's own line break, LF or CRLF, and a `\n` in `new` becomes the
-    line break used at that place; texts that hold a `\r` are taken as they are.
+    line break used at that place; texts that hold a `\r` are taken as they are. `part_from` is the
+    line of the file that a text begins with which is only a part of it.
     """
     if not old:
-        return EditProblem("The old text is empty; to fill a file use write_file.")
+        instead = "use write_file" if part_from is None else "leave it out"
+        return EditProblem(f"The old text is empty; to fill a file {instead}.")
     if old == new:
         return EditProblem("The old and the new text are the same; nothing would change.")
     literal = "\r" in old + new or b"\r\n" not in text
     pattern = _pattern(old.encode(), literal)
     found = len(list(islice(_places(pattern, text), 2)))
     if found == 0:
-        return EditProblem(_not_found(text, old))
+        return EditProblem(_not_found(text, old, part_from or 1))
     if found > 1 and not all:
-        return EditProblem(_several(pattern, text))
+        return EditProblem(_several(pattern, text, part_from))
     inserted = new.encode()
     if literal or b"\n" not in inserted:
         return pattern.sub(lambda _: inserted, text)
@@ -62,17 +66,16 @@ def _line_break(text: bytes, start: int) -> bytes:
     return b"\r\n" if text[end - 1 : end] == b"\r" else b"\n"
 
 
-def _several(pattern: re.Pattern[bytes], text: bytes) -> str:
+def _several(pattern: re.Pattern[bytes], text: bytes, part_from: int | None) -> str:
     places = list(_places(pattern, text))
-    lines = [str(text.count(b"\n", 0, start) + 1) for start in places[:10]]
+    lines = [str(text.count(b"\n", 0, start) + (part_from or 1)) for start in places[:10]]
     more = ", ..." if len(places) > 10 else ""
-    return (
-        f"The old text occurs {len(places)} times, at lines {', '.join(lines)}{more}; "
-        "add surrounding lines to make it unique, or set replace_all."
-    )
+    way = "; add surrounding lines to make it unique"
+    way += ", or set replace_all." if part_from is None else "."
+    return f"The old text occurs {len(places)} times, at lines {', '.join(lines)}{more}{way}"
 
 
-def _not_found(text: bytes, old: str) -> str:
+def _not_found(text: bytes, old: str, first: int) -> str:
     advice = "The old text occurs 0 times; copy it exactly, with its indentation."
-    near = nearest(text, old)
+    near = nearest(text, old, first)
     return f"{advice} Nearest lines:\n{near}" if near else advice

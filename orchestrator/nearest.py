@@ -8,17 +8,19 @@ _COMPARED_LINES = 10_000
 """Of a longer file only the first lines are searched for something similar: about 0.3 s."""
 
 
-def nearest(text: bytes, wanted: str) -> str:
-    """Show, numbered, the lines most like the wanted ones; empty when none is like them."""
+def nearest(text: bytes, wanted: str, first: int = 1) -> str:
+    """Show, numbered from `first`, the lines like the wanted ones; empty if there are none."""
     lines = text.decode("utf-8", "replace").split("\n", _COMPARED_LINES)[:_COMPARED_LINES]
-    return _shown([_clip(line) for line in lines], [_clip(line) for line in wanted.split("\n")])
+    return _shown(
+        [_clip(line) for line in lines], [_clip(line) for line in wanted.split("\n")], first
+    )
 
 
 def _clip(line: str) -> str:
     return line.rstrip("\r")[:_SHOWN_WIDTH]
 
 
-def _shown(lines: list[str], wanted: list[str]) -> str:
+def _shown(lines: list[str], wanted: list[str], first: int) -> str:
     """The longest of the wanted lines finds the place."""
     probe = max(range(len(wanted)), key=lambda number: len(wanted[number].strip()))
     stripped = [line.strip() for line in lines]
@@ -34,4 +36,4 @@ def _shown(lines: list[str], wanted: list[str]) -> str:
 
     best = max(starts[:50], key=likeness)
     shown = lines[best : best + size]
-    return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(shown, best + 1))
+    return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(shown, best + first))

@@ -85,15 +85,17 @@ def _newline(data: bytes) -> str:
     return max(((feeds, "\n"), (paired, "\r\n"), (lone, "\r")), key=lambda each: each[0])[1]
 
 
-def edited(content: bytes, edit: PieceEdit, script: Script, *, last: bool) -> bytes | EditProblem:
-    """The piece after an edit; `last`: the file ends with it.
+def edited(
+    content: bytes, edit: PieceEdit, script: Script, *, last: bool, first_line: int = 1
+) -> bytes | EditProblem:
+    """The piece after an edit; `first_line` is its own, `last`: the file ends with it.
 
     A line break at its end stays, whether a new text has one or not: lines of two pieces are never
     joined, and none is broken in two. So does the byte order mark.
     """
     if edit.old_text is None:
         return _whole(content, edit.new_text, script)
-    changed = _within(content, edit.old_text, edit.new_text, script)
+    changed = _within(content, edit.old_text, edit.new_text, script, first_line)
     if isinstance(changed, EditProblem) or last:
         return changed
     return _ended(changed, content, script)
@@ -135,16 +137,19 @@ def _bare(line: str) -> str:
     return line.rstrip("\r\n")
 
 
-def _within(content: bytes, old: str, new: str, script: Script) -> bytes | EditProblem:
+def _within(
+    content: bytes, old: str, new: str, script: Script, first_line: int
+) -> bytes | EditProblem:
     if script.encoding == "utf-8" and script.newline != "\r":
-        return replace(content, old, new)
+        return replace(content, old, new, part_from=first_line)
     mark = _mark(content, script)
-    changed = replace(script.text(content).encode("utf-8", "surrogatepass"), old, new)
+    text = script.text(content).encode("utf-8", "surrogatepass")
+    changed = replace(text, old, new, part_from=first_line)
     if isinstance(changed, EditProblem):
         return changed
-    text = changed.decode("utf-8", "surrogatepass")
+    now = changed.decode("utf-8", "surrogatepass")
     try:
-        return mark + script.content(text.replace("\n", "\r") if script.newline == "\r" else text)
+        return mark + script.content(now.replace("\n", "\r") if script.newline == "\r" else now)
     except UnicodeEncodeError as problem:
         return _unwritable(problem, script)
 

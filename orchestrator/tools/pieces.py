@@ -138,7 +138,8 @@ def _changed(cut: Cut, content: bytes, edits: Sequence[PieceEdit], path: str) ->
                 " it before you replace all of it, or give old_text. Nothing was changed."
             )
         before = now.get(piece.number, content[piece.start : piece.end])
-        after = edited(before, edit, script, last=piece.number == len(cut.pieces))
+        last = piece.number == len(cut.pieces)
+        after = edited(before, edit, script, last=last, first_line=piece.first_line)
         if isinstance(after, EditProblem):
             raise ToolError(
                 f"edit {number}, piece {piece.number}: {after.message} Nothing was changed."

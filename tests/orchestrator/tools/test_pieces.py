@@ -203,6 +203,20 @@ def test_a_line_over_the_target_is_cut_inside_and_put_together_again(context, wo
     assert workspace.tree() == {"a.json": content.replace(b"[0, 1, 2,", b"[0, 1111, 2,")}
 
 
+@pytest.mark.parametrize(
+    ("old", "message"),
+    [
+        ("total", " occurs 42 times, at lines 47, 48, 49, "),
+        ("", "is empty; to fill a file leave it out. "),
+        ("    totla = 0\n", "Nearest lines:\n    47\t    total = 0"),
+    ],
+)
+def test_a_refusal_says_lines_of_the_file_and_what_this_tool_can(cut, old, message):
+    said = refused(patch_file, cut, "a.py", [PieceEdit(2, "x", old)])
+    assert message in said
+    assert "replace_all" not in said
+
+
 def test_lines_that_a_lone_return_ends_are_counted_by_all(context, workspace):
     workspace.fill({"a.txt": b"".join(b"line %d\nhalf\rhalf\n" % n for n in range(100))})
     split_file(context, "a.txt", target_bytes=512)
