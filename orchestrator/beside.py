@@ -1,7 +1,7 @@
 """The `[services.NAME]` tables: what has to run beside the work, such as a database."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 
@@ -28,6 +28,15 @@ class Beside(Struct, frozen=True):
     memory: str = "1g"
     seconds: float = 60.0
     """How long it may take until it can be used."""
+
+
+def companions(tables: Mapping[str, Beside], size: Callable[[str], int]) -> tuple[Companion, ...]:
+    """All services; raises ValueError for what one may not say, and for a port of two."""
+    found = tuple(companion(name, table, size) for name, table in tables.items())
+    ports = [each.port for each in found if each.port]
+    if len(set(ports)) < len(ports):
+        raise ValueError("services: two of them have the same port, and all share one 127.0.0.1")
+    return found
 
 
 def companion(name: str, table: Beside, size: Callable[[str], int]) -> Companion:

@@ -22,6 +22,16 @@ Find your way with outline; cut what is larger than 64 KiB by split_file, then u
 patch_file. Read before you edit, and try what you changed. When the task is done, call finish \
 with a short account of what you did and what remains."""
 
+_PLACE = """\
+You work in a sealed container; the repository is in /workspace. {network}
+The files are recorded from outside after each call of a tool: do not commit, branch or push, and \
+leave no files behind that do not belong to the task."""
+
+_LENT = """\
+The tools of the MCP server orchestrator are yours, too: split_file, read_piece and patch_file for \
+files that are too large to be read at once, outline to find your way, apply_patch to change \
+several files at once or none."""
+
 _OFFLINE = "There is no network: packages cannot be downloaded; use what is installed."
 _ONLINE = """\
 A proxy, which the usual variables name, reaches these hosts and no other: {hosts}."""
@@ -36,7 +46,8 @@ _ONLY = """\
 
 
 You may change nothing but: {paths}. A change elsewhere, by a command too, makes the whole work \
-void. You may read everything, and keep temporary files in /tmp. To rename a file, use move_file."""
+void. You may read everything, and keep temporary files in /tmp."""
+_RENAME = " To rename a file, use move_file."
 
 _CHECKS = """\
 
@@ -85,18 +96,35 @@ why it fails, or take another way."""
 
 def system(task: Task) -> str:
     """The standing instructions for the agent."""
-    hosts = ", ".join(task.network.allow)
-    network = _ONLINE.format(hosts=hosts) if hosts else _OFFLINE
-    instructions = _SYSTEM.replace("{network}", network)
+    instructions = _SYSTEM.replace("{network}", _network(task))
     if task.only:
-        instructions += _ONLY.format(paths=", ".join(task.only))
-    if task.notes:
-        instructions += "\n\n" + "\n".join(task.notes)
+        instructions += _ONLY.format(paths=", ".join(task.only)) + _RENAME
+    return instructions + _circumstances(task)
+
+
+def delegated(task: Task) -> str:
+    """What somebody's program is told: what was asked, and what it cannot know of its place."""
+    told = f"{task.prompt}\n\n{_PLACE.format(network=_network(task))}"
+    if task.lend:
+        told += f"\n{_LENT}"
+    if task.only:
+        told += _ONLY.format(paths=", ".join(task.only))
+    return told + _circumstances(task)
+
+
+def _network(task: Task) -> str:
+    hosts = ", ".join(task.network.allow)
+    return _ONLINE.format(hosts=hosts) if hosts else _OFFLINE
+
+
+def _circumstances(task: Task) -> str:
+    """Remarks, what runs beside the work, and what it is judged by."""
+    told = "\n\n" + "\n".join(task.notes) if task.notes else ""
     if task.services:
-        instructions += _BESIDE.format(services=", ".join(map(_service, task.services)))
-    if not task.checks:
-        return instructions
-    return instructions + _CHECKS.format(commands="\n".join(f"- {check}" for check in task.checks))
+        told += _BESIDE.format(services=", ".join(map(_service, task.services)))
+    if task.checks:
+        told += _CHECKS.format(commands="\n".join(f"- {check}" for check in task.checks))
+    return told
 
 
 def request(task: Task) -> str:

@@ -10,10 +10,9 @@ from typing import Literal
 from msgspec import Struct, field
 
 from orchestrator import toml_file
-from orchestrator.beside import Beside, companion
+from orchestrator.beside import Beside, companions
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.task import MAX_TURNS, Limits, Network, Task, WorkerKind
-from sandbox.companion import Companion
 from sandbox.gateway.hosts import BUNDLES, AllowList, host
 from sandbox.gateway.index import Index
 from sandbox.limits import Limits as BoxLimits
@@ -114,6 +113,13 @@ class AgentSettings(Struct, frozen=True):
             raise ValueError(f"map_tokens must be between 0 and {LARGEST_MAP}")
 
 
+class DelegateSettings(Struct, frozen=True):
+    """The `[delegates]` table: what Claude Code and Codex are given."""
+
+    tools: bool = True
+    """Whether they are offered our tools for large files."""
+
+
 class Settings(Struct, frozen=True):
     """What a repository says about runs on it."""
 
@@ -127,6 +133,7 @@ class Settings(Struct, frozen=True):
     """Generations of commits that the sandbox sees, the base counted."""
     model: str = ""
     agent: AgentSettings = field(default_factory=AgentSettings)
+    delegates: DelegateSettings = field(default_factory=DelegateSettings)
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
@@ -182,7 +189,7 @@ def read(data: bytes | None) -> Settings:
     settings = toml_file.load(FILE, data, Settings)
     try:
         _check(settings.limits, settings.model, (*settings.setup, *settings.checks))
-        _services(settings.services)
+        companions(settings.services, size)
     except ValueError as error:
         raise SettingsError(f"{FILE}: {error}.") from None
     return settings
@@ -230,9 +237,10 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             checks=checks,
             only=only,
             map_tokens=settings.agent.map_tokens if flags.map_tokens is None else flags.map_tokens,
+            lend=settings.delegates.tools,
             limits=limits,
             box=_box(settings.sandbox, limits),
-            services=_services(settings.services),
+            services=companions(settings.services, size),
         ),
         warnings=_clamped(asked),
     )
@@ -337,11 +345,3 @@ def _box(settings: SandboxSettings, limits: Limits) -> BoxLimits:
         workspace=settings.workspace,
         seconds=max(BoxLimits().seconds, limits.seconds + _AFTER_WORK),
     )
-
-
-def _services(tables: dict[str, Beside]) -> tuple[Companion, ...]:
-    found = tuple(companion(name, table, size) for name, table in tables.items())
-    ports = [each.port for each in found if each.port]
-    if len(set(ports)) < len(ports):
-        raise ValueError("services: two of them have the same port, and all share one 127.0.0.1")
-    return found

@@ -78,6 +78,8 @@ class Task:
     """How large a map of the repository the agent is given; 0: none."""
     map: str = ""
     """That map, once the run has drawn it: lines that are data."""
+    lend: bool = True
+    """Whether a delegate is offered our tools for large files."""
     replay: str = ""
     """A folder of recorded model traffic that answers in the model's place."""
     limits: Limits = field(default_factory=Limits)

@@ -1,6 +1,6 @@
 """The table of workers: who can be given a task, and what each needs beside it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -9,6 +9,7 @@ from orchestrator.command import Command
 from orchestrator.delegates.account import Account
 from orchestrator.delegates.cli import Cli
 from orchestrator.delegates.delegate import Delegate
+from orchestrator.delegates.lent import Equipped, Lent
 from orchestrator.delegates.remembered import Remembered
 from orchestrator.delegates.table import CLIS
 from orchestrator.delegates.transcript import Transcript
@@ -72,6 +73,13 @@ def _delegate(
     answers = None if cli.counts_turns else task.limits.turns
     account = Account.open(task, route, traffic, answers)
     secrets = frozenset(spellings((route.key, account.token)))
-    delegate = Delegate(cli, account, artifacts, session)
-    worker = Remembered(delegate, cli, artifacts / SESSIONS, secrets, session)
-    return Hired(worker, (account.door,), (cli.kit,))
+    hired = Hired(Delegate(cli, account, artifacts, session), (account.door,), (cli.kit,))
+    if task.lend:
+        hired = _equipped(hired, Lent(artifacts, account.token))
+    place = artifacts / SESSIONS
+    return replace(hired, worker=Remembered(hired.worker, cli, place, secrets, session))
+
+
+def _equipped(hired: Hired, lent: Lent) -> Hired:
+    """With a door at which our tools are."""
+    return replace(hired, worker=Equipped(hired.worker, lent), doors=(*hired.doors, lent.door))

@@ -7,6 +7,7 @@ from typing import Any
 
 from containers import AGENTS
 from orchestrator.delegates.cli import Reader, Terminal
+from orchestrator.delegates.lent import NAMES, READING, SERVER, URL
 from orchestrator.delegates.parsed import at, line, objects, text
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.events import (
@@ -59,7 +60,7 @@ class Claude:
             *(f"{self.kit.place}/claude", "-p", "--output-format", "stream-json", "--verbose"),
             *("--include-partial-messages", "--permission-mode", "bypassPermissions"),
             *(*_session(before), "--max-turns", str(task.limits.turns)),
-            *("--strict-mcp-config", "--mcp-config", '{"mcpServers":{}}', "--setting-sources", ""),
+            *("--strict-mcp-config", "--mcp-config", _servers(task), "--setting-sources", ""),
             *(("--model", model) if model else ()),
         )
 
@@ -85,6 +86,13 @@ def _session(before: Transcript | None) -> tuple[str, ...]:
         return ("--session-id", str(uuid.uuid4()))
     fork = ("--fork-session", "--session-id", str(uuid.uuid4())) if before.fork else ()
     return ("--resume", before.session, *fork)
+
+
+def _servers(task: Task) -> str:
+    """Its MCP servers; the token is put in by the program itself, from its environment."""
+    token = {"Authorization": "Bearer ${ANTHROPIC_API_KEY}"}
+    lent = {SERVER: {"type": "http", "url": URL, "headers": token}}
+    return json.dumps({"mcpServers": lent if task.lend else {}})
 
 
 class ClaudeReader:
@@ -149,12 +157,13 @@ class ClaudeReader:
                 continue
             call, error = text(block, "tool_use_id"), at(block, "is_error") is True
             tool = self._asked.pop(call, "")
-            self.commands += 1
-            self.failures += error
+            if tool not in NAMES:
+                self.commands += 1
+                self.failures += error
             yield ToolFinished(
                 step=self.steps, call=call, tool=tool, result=_content(block), error=error
             )
-            if tool not in READ_ONLY:
+            if tool not in READ_ONLY and tool not in READING:
                 yield FilesTouched(step=self.steps, tool=tool, call=call)
 
     def _system(self, event: object, data: bytes) -> Iterator[AnyEvent]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from containers import AGENTS
 from orchestrator.delegates.cli import Reader, Terminal
-from orchestrator.delegates.parsed import at, line, text
+from orchestrator.delegates.lent import NAMES, PREFIX, READING, SERVER, URL
+from orchestrator.delegates.parsed import at, line, objects, text
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.events import (
     AnyEvent,
@@ -33,6 +34,14 @@ _PROVIDER = (
     " stream_idle_timeout_ms=60000}"
 )
 
+_LENT = (
+    *("-c", f'mcp_servers.{SERVER}={{url="{URL}", bearer_token_env_var="RUN_TOKEN"}}'),
+    *("-c", f"mcp_servers.{SERVER}.startup_timeout_sec=60"),
+    *("-c", f"mcp_servers.{SERVER}.tool_timeout_sec=300"),
+    # Else its models have to find them by a search before they can call one.
+    *("-c", f'features.code_mode={{enabled=false, direct_only_tool_namespaces=["{PREFIX}"]}}'),
+)
+
 
 class Codex:
     """The `codex` program, without its own sandbox, which cannot start inside ours."""
@@ -55,6 +64,7 @@ class Codex:
             *("-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false"),
             *("-c", 'model_provider="gateway"', "-c", f"model_providers.gateway={_PROVIDER}"),
             *(("-c", f"model={json.dumps(model)}") if model else ()),
+            *(_LENT if task.lend else ()),
             *(("fork" if before.fork else "resume", before.session) if before else ()),
             "-",
         )
@@ -133,14 +143,23 @@ class CodexReader:
             yield Raw(type=f"item {kind}", text=data.decode("utf-8", "replace"))
 
     def _finished(self, item: object) -> Iterator[AnyEvent]:
-        call, tool, result = text(item, "id"), _tool(item), text(item, "aggregated_output")
+        call, tool, result = text(item, "id"), _tool(item), _result(item)
         error = text(item, "status") == "failed"
-        self.commands += 1
-        self.failures += error
-        self.broken = self.broken or (error and result.startswith("bwrap:"))
+        if tool not in NAMES:
+            self.commands += 1
+            self.failures += error
+            self.broken = self.broken or (error and result.startswith("bwrap:"))
         yield ToolFinished(step=self.steps, call=call, tool=tool, result=result, error=error)
-        yield FilesTouched(step=self.steps, tool=tool, call=call)
+        if tool not in READING:
+            yield FilesTouched(step=self.steps, tool=tool, call=call)
 
 
 def _tool(item: object) -> str:
-    return text(item, "tool") or text(item, "type")
+    server = text(item, "server")
+    return f"mcp__{server}__{text(item, 'tool')}" if server else text(item, "type")
+
+
+def _result(item: object) -> str:
+    """What a command printed, or what a tool of an MCP server gave back."""
+    said = "\n".join(text(part, "text") for part in objects(item, "result", "content"))
+    return text(item, "aggregated_output") or said or text(item, "error", "message")

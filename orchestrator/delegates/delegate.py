@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from orchestrator import prompts
 from orchestrator.delegates.account import Account
 from orchestrator.delegates.cli import Cli, Reader
 from orchestrator.delegates.ending import LIMITED, Seen, ending
@@ -68,8 +69,9 @@ class Delegate:
         session = Session(box, self.cli.name, watch.task.limits, until)
         self.account.listener = session.tell
         env = self.cli.environment(watch.task, self.account.token)
-        command, prompt = self.cli.command(watch.task, self.before), watch.task.prompt.encode()
-        with closing(session.items(command, prompt, env, keep)) as items:
+        command = self.cli.command(watch.task, self.before)
+        told = prompts.delegated(watch.task).encode()
+        with closing(session.items(command, told, env, keep)) as items:
             for item in items:
                 yield from watch.events(item)
                 if watch.stop and not watch.stopping:

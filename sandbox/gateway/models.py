@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import hmac
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from sandbox.gateway.meter import Meter
 from sandbox.gateway.question import Question
 from sandbox.gateway.room import Rooms, SpentError
 from sandbox.gateway.routes import ALIVE, ENDPOINTS, Endpoint, Route, choose, passed_on, query
+from sandbox.gateway.token import require_token
 from sandbox.gateway.turn import Answered, Turn, refusal
 from sandbox.gateway.upstream import Upstream, UpstreamError
 
@@ -88,7 +88,7 @@ class Models:
     ) -> Question:
         """The question as it may leave; RefusedError, counted, when it may not."""
         with self._counted():
-            self._authenticate(request)
+            require_token(request, self._token)
             return await self._question(request, endpoint, connection)
 
     @contextlib.contextmanager
@@ -99,16 +99,6 @@ class Models:
         except RefusedError as refused:
             self._ledger.refuse(refused.spent if isinstance(refused, SpentError) else None)
             raise
-
-    def _authenticate(self, request: Request) -> None:
-        shown = list(request.values("x-api-key"))
-        for value in request.values("authorization"):
-            scheme, _, credential = value.partition(" ")
-            shown += [credential.strip()] if scheme.lower() == "bearer" else []
-        # All are compared, each in constant time.
-        right = [hmac.compare_digest(value.encode(), self._token) for value in shown]
-        if not any(right):
-            raise RefusedError(401, "The token of this run is missing or wrong.")
 
     async def _question(
         self, request: Request, endpoint: Endpoint, connection: Connection

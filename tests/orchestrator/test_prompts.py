@@ -3,6 +3,7 @@
 import platform
 
 from orchestrator import prompts
+from orchestrator.delegates.lent import LENT
 from orchestrator.task import Task
 from sandbox.companion import Companion
 
@@ -38,3 +39,19 @@ def test_what_alone_may_change_is_named():
 
 def test_remarks_come_as_they_are():
     assert "\n\nHere is a remark.\n" in told(notes=("Here is a remark.",), checks=("true",))
+
+
+def test_a_program_is_told_its_task_first_and_then_its_place():
+    said = prompts.delegated(
+        Task("r", "mend it", worker="claude", only=("a.py",), checks=("make",))
+    )
+    assert said.startswith("mend it\n\nYou work in a sealed container")
+    assert "nothing but: a.py" in said
+    assert said.endswith("- make")
+
+
+def test_a_program_is_told_of_the_tools_that_it_is_lent_and_of_no_others():
+    said = prompts.delegated(Task("r", "mend it", only=("a.py",)))
+    assert [name for name in LENT if name not in said] == []
+    assert "move_file" not in said
+    assert "split_file" not in prompts.delegated(Task("r", "mend it", lend=False))

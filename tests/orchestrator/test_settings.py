@@ -408,3 +408,8 @@ def test_setup_with_network_reaches_every_bundle_where_nothing_is_said():
 def test_a_flag_that_is_no_host_is_refused(flags):
     with pytest.raises(UsageError, match="host"):
         settings.task("repo", "mend it", Settings(), flags)
+
+
+def test_delegates_are_lent_our_tools_unless_the_file_says_no():
+    asked = [settings.read(said) for said in (b"", b"[delegates]\ntools = false\n")]
+    assert [settings.task("/r", "mend", each).task.lend for each in asked] == [True, False]

@@ -237,3 +237,39 @@ def test_codex_s_own_sandbox_that_cannot_start_is_seen():
     out = "bwrap: No permissions to create new namespace"
     events(reader, item("command_execution", aggregated_output=out, status="failed"))
     assert (reader.broken, reader.commands, reader.failures) == (True, 1, 1)
+
+
+OURS = "mcp__orchestrator__patch_file"
+
+
+def test_claude_s_calls_of_our_tools_say_nothing_of_its_own():
+    reader = ClaudeReader()
+    found = events(reader, message(use(OURS)), result(is_error=True))
+    assert found[-1] == FilesTouched(step=1, tool=OURS, call="c1")
+    assert (reader.commands, reader.failures) == (0, 0)
+
+
+def codex_call(tool, status="completed", **more):
+    item = {"id": "i1", "type": "mcp_tool_call", "server": "orchestrator", "tool": tool}
+    return {"type": "item.completed", "item": {**item, "status": status, **more}}
+
+
+def test_codex_s_calls_of_our_tools_say_nothing_of_its_own():
+    reader, said = CodexReader(), [{"type": "text", "text": "bwrap: a line of a file"}]
+    assert events(reader, codex_call("patch_file", "failed", result={"content": said})) == [
+        ToolFinished(step=0, call="i1", tool=OURS, result="bwrap: a line of a file", error=True),
+        FilesTouched(step=0, tool=OURS, call="i1"),
+    ]
+    assert (reader.commands, reader.failures, reader.broken) == (0, 0, False)
+
+
+def test_a_call_of_codex_that_found_no_server_says_why():
+    (told, _) = events(CodexReader(), codex_call("patch_file", "failed", error={"message": "gone"}))
+    assert (told.result, told.error) == ("gone", True)
+
+
+@pytest.mark.parametrize("name", ["split_file", "read_piece", "outline"])
+def test_after_a_call_of_ours_that_only_reads_nobody_looks_at_the_files(name):
+    found = events(ClaudeReader(), message(use(f"mcp__orchestrator__{name}")), result())
+    found += events(CodexReader(), codex_call(name))
+    assert [event for event in found if isinstance(event, FilesTouched)] == []
