@@ -1,5 +1,6 @@
 """Our tools for large files, lent to somebody's program: offered over MCP, at work in its box."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -34,8 +35,13 @@ NAMES = {f"{PREFIX}__{name}" for name in LENT}
 """
 READING = NAMES - {f"{PREFIX}__patch_file", f"{PREFIX}__apply_patch"}
 """Those after which the files cannot differ."""
+WHOLE = 48_000
+"""Characters of a result, as a JSON text, that both programs hand to their models as it is. Of more
+Codex leaves out the middle, and Claude Code shows 2 KB and writes the rest to a file (measured)."""
 LAST_CALL = 15.0
 """Seconds that the end waits for a call; what that would write later is refused."""
+_AROUND = 1_000
+"""For what stands around a piece, ours and theirs."""
 _KEPT = 8
 """So many long results are kept, the last ones: a sandbox may ask without end."""
 _OVER = "not executed: the work is over"
@@ -59,7 +65,7 @@ class Lent:
     def at(self, task: Task, box: Box) -> Iterator[None]:
         """Carry out calls on the files of this box until the end of the block."""
         until = time.monotonic() + task.limits.seconds
-        context = Context(box, self._artifacts, "", until, _unseen, Desk())
+        context = Context(box, self._artifacts, "", until, _unseen, Desk(), _whole)
         allowed = Boundary(task.only) if task.only else anything
 
         def guard(path: str, renamed: str) -> None:
@@ -122,6 +128,10 @@ def _offer(lent: Tool, call: Callable[[str], Told]) -> Offer:
     return Offer(
         schema.name, schema.description, schema.parameters, call, reads=lent.category == "read"
     )
+
+
+def _whole(text: str) -> bool:
+    return len(json.dumps(text)) <= WHOLE - _AROUND
 
 
 def _unseen(line: Line) -> None:

@@ -62,9 +62,11 @@ def read_piece(context: Context, path: str, piece: int) -> str:
     raw, script = content[chosen.start : chosen.end], Script.of(content)
     lines = script.text(raw).removesuffix("\n").split("\n")
     shown = "\n".join(_numbered(lines, chosen.first_line))
-    if len(shown) <= SHOWN:
-        cut.shown.add((piece, chosen.sha256))
     notes = ""
+    if len(shown) <= SHOWN and context.whole(shown):
+        cut.shown.add((piece, chosen.sha256))
+    else:
+        notes += "; too long to be shown whole: use split_file with a smaller target_bytes"
     if not _ends_line(content[: chosen.start], script):
         notes += "; it begins inside a line"
     if chosen.end < len(content) and not _ends_line(raw, script):

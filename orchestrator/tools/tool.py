@@ -47,6 +47,8 @@ class Context:
     """Shows a line of a running command at once."""
     desk: Desk = field(default_factory=Desk)
     """What earlier calls left for later ones."""
+    whole: Callable[[str], bool] = lambda text: True
+    """Whether a result that is not over a tool's limit comes to the model as it is."""
 
 
 @dataclass(frozen=True, slots=True)

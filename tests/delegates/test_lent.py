@@ -1,5 +1,7 @@
 """Our tools for large files, called by the real Claude Code and Codex."""
 
+import json
+
 import pytest
 
 import splitters
@@ -123,6 +125,25 @@ def test_a_proof_has_no_door_to_them(desk, worker):
     )
     assert [call.error for call in ran.told(ToolFinished)] == [False] * 3
     assert ran.record.outcome is Outcome.DONE
+
+
+def test_the_longest_piece_that_counts_as_shown_comes_to_the_model_whole(desk, worker):
+    """Quotation marks and short lines are what grows most on the way."""
+    lines = [f'{n:6}\ts = "{n}"' for n in range(1, 10_000)]
+    count = next(n for n in range(len(lines)) if len(json.dumps("\n".join(lines[:n]))) > 46_900)
+    text = "".join(f's = "{n}"\n' for n in range(1, count))
+    write = f"seq {count - 1} | sed 's/.*/s = \"&\"/' > edge.py"
+    ran = desk.run(
+        worker,
+        scenario(
+            asks(worker, write),
+            Step(calls=(ours(worker, "split_file", path="edge.py", target_bytes=65_536),)),
+            Step(calls=(ours(worker, "read_piece", path="edge.py", piece=1),)),
+            Step("Seen.", expect=Expect(said=("\n".join(lines[: count - 1]),))),
+        ),
+    )
+    assert ran.file("edge.py").decode() == text
+    assert "smaller target_bytes" not in ran.told(ToolFinished)[-1].result
 
 
 def test_they_can_be_left_out(desk, worker):

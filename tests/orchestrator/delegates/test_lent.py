@@ -142,6 +142,18 @@ def test_what_was_answered_is_what_the_end_finds(workspace, tmp_path, attempt):
     assert found == ({} if error else {"b.py": b"x = 1\n"}), said
 
 
+def test_what_a_program_would_not_show_whole_is_not_replaced_unseen(workspace, tmp_path):
+    workspace.fill({"app.py": b"x = 1\n" * 10_000})
+    edit = {"piece": 1, "new_text": "x = 2\n"}
+    with lent(tmp_path) as (own, call), own.at(Task("r", "p"), workspace.box):
+        call("split_file", path="app.py", target_bytes=65_536)
+        assert "smaller target_bytes" in call("read_piece", path="app.py", piece=1)[0]
+        assert "read_piece has not shown" in call("patch_file", path="app.py", edits=[edit])[0]
+        call("split_file", path="app.py", target_bytes=8_192)
+        assert "smaller" not in call("read_piece", path="app.py", piece=1)[0]
+        assert call("patch_file", path="app.py", edits=[edit])[1] is False
+
+
 def test_a_dead_box_is_an_answer(dead_box, tmp_path):
     with lent(tmp_path) as (own, call), own.at(Task("r", "p"), dead_box):
         assert call("outline", path="app.py")[1] is True
