@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-ALL = ("help", "start", "channel", "record", "gateway", "steps", "many", "split")
+ALL = ("help", "start", "channel", "record", "gateway", "delegate", "steps", "many", "split")
 
 
 def main(names: list[str]) -> None:
