@@ -88,6 +88,15 @@ def refresh(
         return recut(stored, path, path.read_bytes(), Seal(home), parser, tell)
 
 
+def discard(
+    where: str, home: Path, parser: Parser, source: str | None = None
+) -> tuple[Written, tuple[int, ...]]:
+    """Cut the source of an index anew and drop what was edited; the numbers of those pieces."""
+    with opened(where, home, source) as (stored, path):
+        written = recut(stored, path, path.read_bytes(), Seal(home), parser)
+        return written, tuple(stored.edited)
+
+
 @contextmanager
 def opened(
     where: str, home: Path, source: str | None = None, *, look: bool = False
@@ -140,7 +149,8 @@ def require_merged(stored: Stored) -> None:
         numbers = ", ".join(map(str, stored.edited))
         raise PieceError(
             f"Pieces were edited and not merged ({numbers}): run"
-            f" `orchestrator patch --index {stored.path / NAME}` first."
+            f" `orchestrator patch --index {stored.path / NAME}` first; with --discard it drops"
+            " them."
         )
 
 

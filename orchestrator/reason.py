@@ -77,7 +77,8 @@ def _red(end: Ending) -> str:
 def _spent(end: Ending) -> str:
     match end.facts.stop:
         case "turns":
-            return f"no answer after {end.limits.turns} turns (--max-turns)"
+            turns = end.limits.turns
+            return f"not finished after {turns} {'turn' if turns == 1 else 'turns'} (--max-turns)"
         case "cost":
             return f"more than {end.limits.cost:.2f} US dollars were spent (--max-cost)"
         case "input_tokens":

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
+from orchestrator import pieces
 from orchestrator.cli import place, say
 from orchestrator.cli.options import as_json, common
-from orchestrator.errors import ConflictError
+from orchestrator.errors import ConflictError, UsageError
 from orchestrator.parser import Parser
 from orchestrator.rejoin import Rejoined, Way, rejoin
 from orchestrator.screen import patch
@@ -20,18 +21,33 @@ from orchestrator.threeway import Span
 @click.option("--dry-run", is_flag=True, help="Print the patch and write nothing.")
 @click.option("--no-apply", is_flag=True, help="Write the patch beside the index, not the file.")
 @click.option("--force", is_flag=True, help="Merge into a file that was changed meanwhile.")
+@click.option("--discard", is_flag=True, help="Drop edited pieces; cut the file as it is now.")
 @click.option("--source", metavar="FILE", help="The file; for an index that is not of our making.")
 @as_json
 @common
 def command(
-    index: str, dry_run: bool, no_apply: bool, force: bool, source: str | None, as_json: bool
+    index: str,
+    dry_run: bool,
+    no_apply: bool,
+    force: bool,
+    discard: bool,
+    source: str | None,
+    as_json: bool,
 ) -> None:
     """Merge edited pieces back into their file, all or nothing, and write what changed as a patch.
 
     A file that was changed since it was split is left alone, or with --force merged with; a
-    conflict ends with 1 and leaves it alone, too.
+    conflict ends with 1 and leaves it alone, too: mend the file, then say --discard.
     """
-    way = Way(apply=not no_apply, dry_run=dry_run, force=force)
+    if discard:
+        if dry_run or no_apply or force:
+            raise UsageError("--discard stands alone: it merges nothing.")
+        _discard(index, source, as_json)
+    else:
+        _merge(index, Way(apply=not no_apply, dry_run=dry_run, force=force), source, as_json)
+
+
+def _merge(index: str, way: Way, source: str | None, as_json: bool) -> None:
     with Parser() as parser:
         done = rejoin(index, place.home(), way, parser, source)
     if as_json:
@@ -43,7 +59,18 @@ def command(
     if done.conflicts:
         raise ConflictError(_conflict(done))
     if not as_json:
-        _print(done, dry_run)
+        _print(done, way.dry_run)
+
+
+def _discard(index: str, source: str | None, as_json: bool) -> None:
+    with Parser() as parser:
+        written, numbers = pieces.discard(index, place.home(), parser, source)
+    if as_json:
+        say.json({"index_path": str(written.path), "discarded": numbers})
+    else:
+        which = ", ".join(map(str, numbers))
+        said = f"Dropped what was edited in pieces {which}" if numbers else "No piece was edited"
+        say.out([f"{said}; {written.path} is of the file as it is now"])
 
 
 def _object(done: Rejoined) -> dict[str, Any]:
@@ -70,7 +97,8 @@ def _conflict(done: Rejoined) -> str:
     return (
         f"The pieces and {done.source} were changed in the same place"
         f" ({', '.join(map(_lines, done.conflicts))}){shown}. The file and the pieces are as they"
-        " were."
+        " were. Put what you want of both into the file, then say"
+        f" `orchestrator patch --index {done.index} --discard`."
     )
 
 

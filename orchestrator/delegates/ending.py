@@ -1,5 +1,6 @@
 """Why a delegate stopped: from facts together, never from its own word alone."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -38,7 +39,7 @@ class Seen:
     @property
     def in_vain(self) -> bool:
         """Nothing that it ran was run, or all of it failed."""
-        return self.reader.broken or 0 < self.reader.commands == self.reader.failures
+        return self.reader.broken or VAIN <= self.reader.commands == self.reader.failures
 
     @property
     def error(self) -> str:
@@ -58,6 +59,8 @@ class Case:
     message: Callable[[Seen], str]
 
 
+VAIN = 3
+"""Commands that failed, and none that did not: one red test alone says nothing of the sandbox."""
 LIMITED = "the provider's rate or usage limit is reached"
 BUDGETS: dict[Bound, Stop] = {
     "answers": "turns",
@@ -81,7 +84,7 @@ CASES = (
             or (seen.used.limited and not seen.stopped and not seen.finished)
         ),
         "rate_limited",
-        lambda seen: LIMITED,
+        lambda seen: LIMITED + _until(seen.used.until),
     ),
     Case(
         lambda seen: seen.stopped,
@@ -119,6 +122,10 @@ CASES = (
     Case(lambda seen: True, "complete", lambda seen: seen.error or seen.reader.said),
 )
 """What can be seen at an end, from what explains the most to what explains the least."""
+
+
+def _until(when: float | None) -> str:
+    return f", until {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(when))}" if when else ""
 
 
 def ending(seen: Seen) -> WorkerFinished:

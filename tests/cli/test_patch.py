@@ -570,3 +570,23 @@ def test_a_folder_in_the_place_of_the_patch_is_told(split, name):
     said = made.patch()
     assert (said.code, made.path.read_bytes()) == (1, PARAGRAPHS)
     assert said.err == f"error: {made.folder / name} is in the way of a file: move it.\n"
+
+
+def test_a_conflict_that_was_settled_in_the_file_is_left_behind(split):
+    """After it the pieces are of the file again, and nothing is to be merged."""
+    made = split(b"1\n2\n3\n", "--natural")
+    made.edit(1, b"2\n", b"two\n")
+    made.path.write_bytes(b"1\nzwei\n3\n")
+    said = made.patch("--force")
+    assert (said.code, "--discard" in said.err) == (1, True)
+    assert made.patch("--discard", "--json").json["discarded"] == [1]
+    assert (made.piece(1).read_bytes(), made.path.read_bytes()) == (b"1\nzwei\n3\n",) * 2
+    assert made.patch().out == b"Nothing to change.\n"
+
+
+@pytest.mark.parametrize("other", ["--force", "--dry-run", "--no-apply"])
+def test_to_discard_and_to_merge_do_not_go_together(split, other):
+    made = split(b"1\n2\n")
+    made.edit(1, b"2\n", b"two\n")
+    assert made.patch("--discard", other).code == 2
+    assert made.piece(1).read_bytes() == b"1\ntwo\n"

@@ -37,8 +37,12 @@ def test_each_call_that_changes_files_is_a_commit(desk, worker):
         worker,
         scenario(
             asks(worker, ADD, expect=Expect(said=("mend add",))),
-            asks(worker, "ls"),
-            asks(worker, "echo new > 'naïve.txt'; git mv README.md docs.md"),
+            asks(worker, "ls", fault=Fault(delay=1)),
+            asks(
+                worker,
+                "echo new > 'naïve.txt'; git mv README.md docs.md",
+                fault=Fault(delay=1),
+            ),
             Step("add is mended."),
         ),
         checks=("grep -q 'b + a' src/app.py",),

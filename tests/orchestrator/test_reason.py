@@ -50,7 +50,7 @@ REASONS = {
     ),
     "turns": (
         ending(Outcome.BUDGET, facts={"stop": "turns"}),
-        "no answer after 25 turns (--max-turns)",
+        "not finished after 25 turns (--max-turns)",
     ),
     "cost": (
         ending(Outcome.BUDGET, facts={"stop": "cost"}),

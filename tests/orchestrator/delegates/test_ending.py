@@ -56,7 +56,7 @@ USUAL = Seen("codex", DONE, Exit(0, 1.0), Used(), None, "", None, "")
         (
             replace(USUAL, reader=ERROR, used=Used(limited=True, until=9.0)),
             "rate_limited",
-            "the provider's rate or usage limit is reached",
+            "the provider's rate or usage limit is reached, until 1970-01-01 00:00 UTC",
         ),
         (replace(USUAL, used=Used(limited=True)), "complete", "done"),
         (
@@ -70,6 +70,7 @@ USUAL = Seen("codex", DONE, Exit(0, 1.0), Used(), None, "", None, "")
             "nothing that codex ran in the sandbox worked",
         ),
         (replace(USUAL, reader=replace(DONE, commands=3, failures=2)), "complete", "done"),
+        (replace(USUAL, reader=replace(DONE, commands=1, failures=1)), "complete", "done"),
         (replace(USUAL, stopped="turns"), "turns", "the last words"),
         (replace(USUAL, stopped="time", reader=Read()), "time", "the last words"),
         (
