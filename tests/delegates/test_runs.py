@@ -8,7 +8,7 @@ from orchestrator.outcome import Outcome
 from orchestrator.pricing import Usage
 from orchestrator.settings import Settings
 from orchestrator.task import Limits
-from tests.api.scenario import Call, Expect, Scenario, Step
+from tests.api.scenario import Call, Expect, Fault, Scenario, Step
 
 ADD = "sed -i 's/a + b/b + a/' src/app.py"
 
