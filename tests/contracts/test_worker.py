@@ -67,12 +67,12 @@ class Doors:
             await door.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def doors() -> Doors:
     return Doors()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def gateway(doors) -> Iterator[Gateway]:
     with open_gateway(doors) as opened:
         yield opened
@@ -85,7 +85,7 @@ def open_worker_box(engine, image, gateway):
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def bench(tmp_path_factory, gateway) -> Iterator[Bench]:
     subprocess.run(["sh", str(AGENTS)], check=True, stdout=subprocess.DEVNULL)
     engine = connect()

@@ -144,8 +144,14 @@ def test_a_provider_that_is_not_there_is_an_error(desk, worker):
 
 
 def test_when_every_command_fails_its_tools_are_broken(desk, worker):
-    ran = desk.run(worker, scenario(asks(worker, "exit 9"), Step("Done.")))
+    failing = [asks(worker, "exit 9")] * 3
+    ran = desk.run(worker, scenario(*failing, Step("Done.")))
     assert ran.record.outcome is Outcome.TOOL_SANDBOX_BROKEN
+
+
+def test_one_command_that_fails_says_nothing_of_the_tools(desk, worker):
+    ran = desk.run(worker, scenario(asks(worker, "exit 9"), Step("It cannot be mended.")))
+    assert (ran.record.outcome, ran.record.said) == (Outcome.NO_CHANGE, "It cannot be mended.")
 
 
 def test_tokens_that_are_read_are_a_budget(desk, worker):

@@ -68,7 +68,7 @@ def test_a_relay_is_tried_and_removed(engine):
 def test_a_missing_image_is_told_and_nothing_is_left(engine):
     with pytest.raises(ImageError, match="no/such:image is missing"):
         probe.look_inside(engine, "no/such:image")
-    wanted = {"label": ["purpose=probe", "app=orchestrator"]}
+    wanted = {"label": ["purpose=probe", f"host_pid={os.getpid()}"]}
     assert engine.client.api.containers(all=True, filters=wanted) == []
 
 
