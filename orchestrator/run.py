@@ -48,7 +48,7 @@ from sandbox.services import Services
 from sandbox.sweep import sweep
 
 NO_CREDENTIALS: Mapping[str, str] = {}
-Employ = Callable[[Task, Brain, Path, Traffic], Hired]
+Employ = Callable[[Task, Brain, Path, Traffic, Before], Hired]
 """As `hire`, for who brings a worker that the table does not know."""
 CANNOT_START = (126, 127)
 """What a shell ends with when there is no such program, or none that can be run."""
@@ -75,8 +75,8 @@ def run(
 
     `brain` is what the worker thinks with, if it does. `traffic` is what it is connected through,
     when that records or replays; `credentials` are those of the private package indexes, by name.
-    `employ` gives the task its worker; with a `dialogue` that is our agent, which goes on with it;
-    an `origin` is the run that this one goes on with.
+    `employ` gives the task its worker; our agent goes on with a `dialogue`; an `origin` is the run
+    that this one goes on with.
     Whatever goes wrong after the start is in the record's outcome, with all changes made before.
     Raises RepositoryError, SettingsError or `sandbox.errors.EngineError` when it cannot start.
     """
@@ -221,12 +221,10 @@ def _employed(
     folder.artifacts.mkdir(exist_ok=True)
     if before is None and task.worker == "agent":
         before = Dialogue(())  # so that another run can go on with this one
-    if before is None or brain is None:
-        return employ(task, brain, folder.artifacts, traffic)
-    if isinstance(before, Dialogue) and not isinstance(brain, Route):
+    if isinstance(before, Dialogue) and brain is not None and not isinstance(brain, Route):
         said = before.begin(attempt.id, brain.name, folder.earlier)
         attempt.tell_all([Warned(text=said)] if said else [])
-    return hire(task, brain, folder.artifacts, traffic, before)
+    return employ(task, brain, folder.artifacts, traffic, before)
 
 
 def _carry_out(

@@ -59,8 +59,7 @@ class Session:
 
         After `Silent` the caller says `stop`. Raises SandboxError.
         """
-        job = lambda: self._run(command, stdin, env, keep)  # noqa: E731
-        thread = threading.Thread(target=job, daemon=True)
+        thread = threading.Thread(target=self._run, args=(command, stdin, env, keep), daemon=True)
         thread.start()
         try:
             while True:

@@ -135,7 +135,7 @@ def ended(engine, tmp_path_factory):
 
     with play(TASK) as api:
 
-        def employ(task, brain, artifacts, traffic):
+        def employ(task, brain, artifacts, traffic, before):
             hired.append(Claude(engine, api.url, artifacts.parent))
             return Hired(hired[0])
 
