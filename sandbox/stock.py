@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 
-from docker.errors import APIError, ImageNotFound
+from docker.errors import APIError, ImageNotFound, NotFound
 from docker.models.images import Image
 
 from sandbox.engine import Engine
 from sandbox.images import PREPARED, SETUP
 from sandbox.preparation import LABEL
 
+LEFT = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
+"""What the engine answers for an image that is gone, and for one in use."""
 OWN_LAYERS = 2
 """Of a prepared image, over what it was prepared from: its files, and what git knows of them."""
 
@@ -57,7 +59,7 @@ def stored(engine: Engine) -> tuple[Stored, ...]:
     busy = _busy(engine)
     found = {}
     for listed in (*api.images(PREPARED), *api.images(SETUP), *unborn):
-        with suppress(ImageNotFound):  # others remove images, too
+        with suppress(NotFound):  # others remove images, too
             image = engine.client.images.get(listed["Id"])
             found[image.id] = _stored(image, busy)
     return tuple(sorted(found.values(), key=lambda each: each.used))
@@ -132,10 +134,9 @@ def remove(engine: Engine, image: Stored) -> bool:
             return False
         for name in image.names or (image.id,):
             engine.client.images.remove(name)
-    except ImageNotFound:
-        return False
     except APIError as error:
-        if error.status_code == HTTPStatus.CONFLICT:
+        # Of an image that others remove at this moment an engine says several things.
+        if error.status_code in LEFT or not present(engine, image.id):
             return False
         raise
     return True

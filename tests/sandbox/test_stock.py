@@ -3,10 +3,13 @@ import json
 import secrets
 import tarfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
+from sandbox import connect
 from sandbox.images import PREPARED, SETUP
 from sandbox.preparation import LABEL
 from sandbox.stock import Stored, present, remove, spare, stored
@@ -36,6 +39,26 @@ def test_an_image_is_found_and_removed(engine, image):
     assert remove(engine, found)
     assert not present(engine, image)
     assert not remove(engine, found)
+
+
+def test_several_may_remove_an_image_at_once(engine, image):
+    """Some engines answer those who come late with another error each time."""
+    engine.client.images.get(image).tag(SETUP, image.rpartition(":")[2])
+    found = find(engine, image)
+
+    def removed(_) -> bool:
+        with closing(connect()) as own:
+            return remove(own, found)
+
+    with ThreadPoolExecutor(4) as several:
+        assert any(several.map(removed, range(4)))
+    assert not present(engine, found.id)
+
+
+def test_an_image_whose_name_somebody_took_is_left(engine, image):
+    found = replace(find(engine, image), names=(f"{PREPARED}:taken-{secrets.token_hex(8)}",))
+    assert not remove(engine, found)
+    assert present(engine, image)
 
 
 def test_what_else_an_image_is_called_stays(engine, image):
