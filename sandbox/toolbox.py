@@ -10,7 +10,7 @@ import hashlib
 import io
 import secrets
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from http import HTTPStatus
@@ -51,19 +51,27 @@ def filled(engine: Engine, programs: Mapping[str, bytes], kit: Kit = TOOLBOX) ->
     Raises ImageError when the kit's image is missing.
     """
     image = image_id(engine, kit)
-    name = f"orchestrator-toolbox-{_digest(image, programs)}"
+    name = _name(image, programs)
     return _complete(engine, name) or _fill(engine, name, image, programs, kit.place)
 
 
-def old(engine: Engine, before: float) -> tuple[str, ...]:
-    """Toolboxes of other versions, filled before a Unix time in seconds, that no sandbox uses."""
-    current = f"orchestrator-toolbox-{_digest(image_id(engine), _programs())}"
-    found = engine.client.containers.list(all=True, filters={"label": LABEL})
+def old(engine: Engine, before: float, kits: Iterable[Kit] = ()) -> tuple[str, ...]:
+    """Toolboxes of other versions, filled before a Unix time in seconds, that no sandbox uses.
+
+    What is filled with one of `kits` as it is now is of this version, too.
+    """
+    current = {_name(image_id(engine), _programs())}
+    for kit in kits:
+        with suppress(ImageError):
+            current.add(_name(image_id(engine, kit), {}))
+    found = _containers(engine, "label", LABEL)
     return tuple(
         sorted(
             str(each.name)
             for each in found
-            if each.labels[LABEL] != current and _created(each) < before and _unused(engine, each)
+            if each.labels[LABEL] not in current
+            and _created(each) < before
+            and _unused(engine, each)
         )
     )
 
@@ -73,15 +81,28 @@ def _created(container: Container) -> float:
 
 
 def _unused(engine: Engine, container: Container) -> bool:
-    users = engine.client.containers.list(all=True, filters={"volume": _volume_of(container)})
+    users = _containers(engine, "volume", _volume_of(container))
     return [user.id for user in users] == [container.id]
 
 
-def remove(engine: Engine, name: str) -> None:
-    """Remove a toolbox; one that somebody removed before is no error."""
-    with suppress(NotFound):
+def _containers(engine: Engine, key: str, value: str) -> list[Container]:
+    """Running or not; others remove theirs while this looks."""
+    found: list[Container] = engine.client.containers.list(
+        all=True, filters={key: value}, ignore_removed=True
+    )
+    return found
+
+
+def remove(engine: Engine, name: str) -> bool:
+    """Remove a toolbox; False when somebody removed it before, or began to use it meanwhile."""
+    try:
         container = engine.client.containers.get(name)
         _discard(engine, container, _volume_of(container))
+    except APIError as error:
+        if error.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):
+            return False
+        raise
+    return True
 
 
 def unfinished(engine: Engine) -> dict[str, str]:
@@ -110,6 +131,10 @@ def image_id(engine: Engine, kit: Kit = TOOLBOX) -> str:
         missing = f"The image {kit.image} is missing: run `{kit.recipe}` to build it."
         raise ImageError(missing) from error
     return str(image.id)
+
+
+def _name(image: str, programs: Mapping[str, bytes]) -> str:
+    return f"orchestrator-toolbox-{_digest(image, programs)}"
 
 
 def _digest(image: str, programs: Mapping[str, bytes]) -> str:

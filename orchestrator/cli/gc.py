@@ -13,6 +13,7 @@ from orchestrator import settings
 from orchestrator.cli import place, say, shelf
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.shelf import Deed
+from orchestrator.delegates.table import CLIS
 from orchestrator.errors import RecordError
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Record
@@ -103,10 +104,10 @@ def _toolboxes(engine: Engine, records: Records, order: Order) -> Iterator[str]:
     """Toolboxes of other versions; a run that begins has no container yet in the one it needs."""
     if order.before is None or _running(records) or not present(engine, toolbox.IMAGE):
         return
-    for name in toolbox.old(engine, order.before):
-        if not order.dry:
-            toolbox.remove(engine, name)
-        yield f"remove toolbox {name}"
+    kits = [cli.kit for cli in CLIS.values()]
+    for name in toolbox.old(engine, order.before, kits):
+        if order.dry or toolbox.remove(engine, name):
+            yield f"remove toolbox {name}"
 
 
 def _images(engine: Engine, records: Records, order: Order) -> Iterator[Deed]:

@@ -1,12 +1,14 @@
 import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from docker.types import Mount
 
 from sandbox import toolbox
 from sandbox.engine import Engine, connect
+from sandbox.kit import Kit
 
 
 @pytest.fixture
@@ -120,6 +122,31 @@ def test_a_toolbox_in_use_is_not_old(engine, programs):
         assert name not in toolbox.old(engine, before=time.time() + 60)
     finally:
         user.remove()
+
+
+def test_a_toolbox_that_somebody_began_to_use_stays_whole(engine, programs):
+    volume = toolbox.filled(engine, programs)
+    name = toolbox._name(toolbox.image_id(engine), programs)
+    user = engine.client.containers.create(toolbox.IMAGE, mounts=[Mount(toolbox.PLACE, volume)])
+    try:
+        assert not toolbox.remove(engine, name)
+        assert engine.client.volumes.get(volume)
+    finally:
+        user.remove()
+    assert not toolbox.remove(engine, name)
+    engine.client.volumes.get(volume).remove()
+
+
+def test_a_kit_of_this_version_is_never_old(engine):
+    kit = replace(toolbox.TOOLBOX, recipe="another")
+    volume = toolbox.filled(engine, {}, kit)
+    name = toolbox._name(toolbox.image_id(engine, kit), {})
+    try:
+        assert name in toolbox.old(engine, before=time.time() + 60)
+        assert name not in toolbox.old(engine, time.time() + 60, [kit, Kit("no/such", "/opt/x")])
+    finally:
+        assert toolbox.remove(engine, name)
+    assert volume not in {each.name for each in engine.client.volumes.list()}
 
 
 def test_the_toolbox_of_this_version_is_never_old(engine):
