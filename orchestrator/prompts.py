@@ -105,7 +105,7 @@ def system(task: Task) -> str:
 def delegated(task: Task) -> str:
     """What somebody's program is told: what was asked, and what it cannot know of its place."""
     told = f"{task.prompt}\n\n{_PLACE.format(network=_network(task))}"
-    if task.lend:
+    if task.lends:
         told += f"\n{_LENT}"
     if task.only:
         told += _ONLY.format(paths=", ".join(task.only))

@@ -1,7 +1,6 @@
 """`.orchestrator.toml` of the base commit, and how flags and defaults meet it in a Task."""
 
 import math
-import re
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -9,26 +8,20 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from orchestrator import toml_file
+from orchestrator import delegation, toml_file
 from orchestrator.beside import Beside, companions
+from orchestrator.delegation import DelegateSettings, Delegation
 from orchestrator.errors import SettingsError, UsageError
+from orchestrator.machine import SandboxSettings, box, size
 from orchestrator.task import MAX_TURNS, Limits, Network, Task, WorkerKind
 from sandbox.gateway.hosts import BUNDLES, AllowList, host
 from sandbox.gateway.index import Index
-from sandbox.limits import Limits as BoxLimits
 
 FILE = ".orchestrator.toml"
 
 _LONGEST_RUN = 7 * 86_400.0
-_SMALLEST = {"memory": "64m", "file_size": "64m", "disk": "64m", "tmp": "1m"}
-_LARGEST = "1024g"
-_AFTER_WORK = 3600.0
-"""Seconds a container outlives the work in it, so that the record can still be taken from it."""
-
 _MOST_GENERATIONS = 100_000
 LARGEST_MAP = 32_768
-
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 class Policy(Struct, frozen=True):
@@ -53,32 +46,6 @@ class Policy(Struct, frozen=True):
         for name in ("max_files", "max_lines", "max_blob_bytes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
-
-
-class SandboxSettings(Struct, frozen=True):
-    """The `[sandbox]` table: how much of the machine a run may use."""
-
-    memory: str = "4g"
-    cpus: float = 2.0
-    pids: int = 1024
-    file_size: str = "1g"
-    """Of a single file."""
-    disk: str = "20g"
-    """Of all files that work writes outside of /tmp."""
-    tmp: str = "1g"
-    """Of /tmp; it is in memory and counts against it."""
-    workspace: Literal["disk", "memory"] = "disk"
-    runtime: str = ""
-    """The OCI runtime, such as `runsc`; empty: the engine's default."""
-
-    def __post_init__(self) -> None:
-        for name, smallest in _SMALLEST.items():
-            if not size(smallest) <= size(getattr(self, name)) <= size(_LARGEST):
-                raise ValueError(f'{name} must be between "{smallest}" and "{_LARGEST}"')
-        if not 0.1 <= self.cpus <= 1024:
-            raise ValueError("cpus must be between 0.1 and 1024")
-        if not 16 <= self.pids <= 1 << 22:
-            raise ValueError("pids must be between 16 and 4194304")
 
 
 class IndexSettings(Struct, frozen=True):
@@ -111,13 +78,6 @@ class AgentSettings(Struct, frozen=True):
     def __post_init__(self) -> None:
         if not 0 <= self.map_tokens <= LARGEST_MAP:
             raise ValueError(f"map_tokens must be between 0 and {LARGEST_MAP}")
-
-
-class DelegateSettings(Struct, frozen=True):
-    """The `[delegates]` table: what Claude Code and Codex are given."""
-
-    tools: bool = True
-    """Whether they are offered our tools for large files."""
 
 
 class Settings(Struct, frozen=True):
@@ -190,6 +150,7 @@ def read(data: bytes | None) -> Settings:
     try:
         _check(settings.limits, settings.model, (*settings.setup, *settings.checks))
         companions(settings.services, size)
+        delegation.check(settings.delegates)
     except ValueError as error:
         raise SettingsError(f"{FILE}: {error}.") from None
     return settings
@@ -209,8 +170,10 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             "The task is empty: say in a sentence what should change,"
             " or use `-` to read standard input."
         )
-    asked = _limits(settings.limits, flags)
-    model = settings.model if flags.model is None else flags.model
+    delegations = settings.delegates.each
+    mine = delegations.get(worker, Delegation())
+    asked = _limits(settings.limits.within(mine), flags)
+    model = _model(settings, mine, worker) if flags.model is None else flags.model
     setup, checks = flags.setup or settings.setup, flags.checks or settings.checks
     try:
         _check(asked, model, (*setup, *checks))
@@ -238,23 +201,13 @@ def task(repository: str, prompt: str, settings: Settings, flags: Flags | None =
             only=only,
             map_tokens=settings.agent.map_tokens if flags.map_tokens is None else flags.map_tokens,
             lend=settings.delegates.tools,
+            delegations=delegations,
             limits=limits,
-            box=_box(settings.sandbox, limits),
+            box=box(settings.sandbox, limits),
             services=companions(settings.services, size),
         ),
         warnings=_clamped(asked),
     )
-
-
-def size(text: str) -> int:
-    """Bytes of a size such as `512m` or `4g`; powers of 1024, as Docker reads them.
-
-    Raises ValueError for anything else.
-    """
-    match = re.fullmatch(r"(\d{1,15})\s*([kmg]?)(?:i?b)?", text.strip().lower(), re.ASCII)
-    if match is None:
-        raise ValueError(f'{text!r} is not a size: write it like "512m" or "4g"')
-    return int(match[1]) * _UNITS[match[2]]
 
 
 def _check_glob(glob: str) -> None:
@@ -311,6 +264,10 @@ def _limits(limits: Limits, flags: Flags) -> Limits:
     )
 
 
+def _model(settings: Settings, mine: Delegation, worker: WorkerKind) -> str:
+    return delegation.full_name(worker, mine.model) if mine.model else settings.model
+
+
 def _online(settings: Settings, flags: Flags) -> bool:
     return settings.setup_network if flags.setup_network is None else flags.setup_network
 
@@ -332,16 +289,3 @@ def _clamped(limits: Limits) -> tuple[str, ...]:
     if limits.turns <= MAX_TURNS:
         return ()
     return (f"{limits.turns} turns were asked for; no run takes more than {MAX_TURNS}.",)
-
-
-def _box(settings: SandboxSettings, limits: Limits) -> BoxLimits:
-    return BoxLimits(
-        memory=size(settings.memory),
-        cpus=settings.cpus,
-        pids=settings.pids,
-        file_size=size(settings.file_size),
-        disk=size(settings.disk),
-        tmp_size=size(settings.tmp),
-        workspace=settings.workspace,
-        seconds=max(BoxLimits().seconds, limits.seconds + _AFTER_WORK),
-    )

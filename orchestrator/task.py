@@ -1,13 +1,16 @@
 """What was asked: repository, prompt, base, worker, limits, checks."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
 
+from orchestrator.delegation import PREFIX, Delegation
 from sandbox.companion import Companion
 from sandbox.limits import Limits as BoxLimits
 
 MAX_TURNS = 50
 """No run takes more model turns than this, whatever was asked."""
+
+Number = TypeVar("Number", int, float)
 
 WorkerKind = Literal["agent", "command", "claude", "codex"]
 
@@ -27,6 +30,19 @@ class Limits:
     """Seconds in which a delegate prints no line and its model ends no answer."""
     turn_seconds: float = 1800.0
     """Seconds of a delegate between two answers of its model."""
+
+    def within(self, bounds: Delegation) -> "Limits":
+        """These, or what one delegation may use where that is less."""
+        return replace(
+            self,
+            turns=_less(self.turns, bounds.max_turns),
+            cost=bounds.max_budget if self.cost is None else _less(self.cost, bounds.max_budget),
+            seconds=_less(self.seconds, bounds.timeout),
+        )
+
+
+def _less(number: Number, bound: Number | None) -> Number:
+    return number if bound is None else min(number, bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +95,22 @@ class Task:
     map: str = ""
     """That map, once the run has drawn it: lines that are data."""
     lend: bool = True
-    """Whether a delegate is offered our tools for large files."""
+    """Whether delegates are offered our tools for large files; see `lends`."""
+    delegations: dict[str, Delegation] = field(default_factory=dict)
+    """What programs that can be delegated to are given, by their names."""
     replay: str = ""
     """A folder of recorded model traffic that answers in the model's place."""
     limits: Limits = field(default_factory=Limits)
     box: BoxLimits = field(default_factory=BoxLimits)
     services: tuple[Companion, ...] = ()
     """What runs beside the work and beside each proof, such as a database."""
+
+    @property
+    def lends(self) -> bool:
+        """Whether its delegate is offered our tools for large files."""
+        allowed = self.delegation(self.worker).allowed_tools
+        return self.lend and (allowed is None or PREFIX in allowed)
+
+    def delegation(self, program: str) -> Delegation:
+        """What a program that can be delegated to is given."""
+        return self.delegations.get(program, Delegation())

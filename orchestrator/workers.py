@@ -74,7 +74,7 @@ def _delegate(
     account = Account.open(task, route, traffic, answers)
     secrets = frozenset(spellings((route.key, account.token)))
     hired = Hired(Delegate(cli, account, artifacts, session), (account.door,), (cli.kit,))
-    if task.lend:
+    if task.lends:
         hired = _equipped(hired, Lent(artifacts, account.token))
     place = artifacts / SESSIONS
     return replace(hired, worker=Remembered(hired.worker, cli, place, secrets, session))

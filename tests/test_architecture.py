@@ -22,6 +22,7 @@ LAYERS = (
         "beside",
         "child",
         "coarse",
+        "delegation",
         "errors",
         "events",
         "outcome",
@@ -30,6 +31,8 @@ LAYERS = (
         "edit",
         "pricing",
         "git",
+        "machine",
+        "owned_flags",
         "toml_file",
     }
     | {"settings", "record", "evidence", "reason", "screen", "foreign"}

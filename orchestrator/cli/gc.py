@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from orchestrator import settings
 from orchestrator.cli import place, say, shelf
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.shelf import Deed
 from orchestrator.delegates.table import CLIS
 from orchestrator.errors import RecordError
+from orchestrator.machine import size
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Record
 from orchestrator.records import Records
@@ -52,7 +52,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no argum
                 return value
             if value.strip().isdigit():
                 raise ValueError(f'{value} has no unit: write it like "{value}g"')
-            return settings.size(value)
+            return size(value)
         except ValueError as error:
             self.fail(f"{error}.", param, ctx)
 

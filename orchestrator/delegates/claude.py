@@ -7,9 +7,10 @@ from typing import Any
 
 from containers import AGENTS
 from orchestrator.delegates.cli import Reader, Terminal
-from orchestrator.delegates.lent import NAMES, READING, SERVER, URL
+from orchestrator.delegates.lent import NAMES, READING, URL
 from orchestrator.delegates.parsed import at, line, objects, text
 from orchestrator.delegates.transcript import Transcript
+from orchestrator.delegation import PREFIX, SERVER, Delegation
 from orchestrator.events import (
     AnyEvent,
     FilesTouched,
@@ -62,6 +63,7 @@ class Claude:
             *(*_session(before), "--max-turns", str(task.limits.turns)),
             *("--strict-mcp-config", "--mcp-config", _servers(task), "--setting-sources", ""),
             *(("--model", model) if model else ()),
+            *_said(task.delegation(self.name)),
         )
 
     def environment(self, task: Task, token: str) -> Mapping[str, str]:
@@ -88,11 +90,22 @@ def _session(before: Transcript | None) -> tuple[str, ...]:
     return ("--resume", before.session, *fork)
 
 
+def _said(settings: Delegation) -> tuple[str, ...]:
+    """What its table says; last, since a flag without its value takes the next word for it."""
+    allowed, prompt = settings.allowed_tools, settings.system_prompt
+    own = [tool for tool in allowed or () if tool != PREFIX]
+    return (
+        *(() if allowed is None else ("--tools", ",".join(own))),
+        *(("--append-system-prompt", prompt) if prompt else ()),
+        *settings.extra_flags,
+    )
+
+
 def _servers(task: Task) -> str:
     """Its MCP servers; the token is put in by the program itself, from its environment."""
     token = {"Authorization": "Bearer ${ANTHROPIC_API_KEY}"}
     lent = {SERVER: {"type": "http", "url": URL, "headers": token}}
-    return json.dumps({"mcpServers": lent if task.lend else {}})
+    return json.dumps({"mcpServers": lent if task.lends else {}})
 
 
 class ClaudeReader:

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from containers import AGENTS
 from orchestrator.delegates.cli import Reader, Terminal
-from orchestrator.delegates.lent import NAMES, PREFIX, READING, SERVER, URL
+from orchestrator.delegates.lent import NAMES, READING, URL
 from orchestrator.delegates.parsed import at, line, objects, text
 from orchestrator.delegates.transcript import Transcript
+from orchestrator.delegation import PREFIX, SERVER
 from orchestrator.events import (
     AnyEvent,
     FilesTouched,
@@ -58,13 +59,18 @@ class Codex:
         """As `Cli.command` says."""
         model = task.model.partition(":")[2]
         switches = [word for name in _SWITCHED_OFF for word in ("--disable", name)]
+        said = task.delegation(self.name)
+        prompt = f"developer_instructions={json.dumps(said.system_prompt)}"
         return (
-            *(f"{self.kit.place}/bin/codex", "exec", "--json", "-C", "/workspace"),
+            # What its table says comes first: of two values for one key the last one counts.
+            *(f"{self.kit.place}/bin/codex", "exec", *said.extra_flags),
+            *("--json", "-C", "/workspace"),
             *("--dangerously-bypass-approvals-and-sandbox", *switches),
             *("-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false"),
             *("-c", 'model_provider="gateway"', "-c", f"model_providers.gateway={_PROVIDER}"),
             *(("-c", f"model={json.dumps(model)}") if model else ()),
-            *(_LENT if task.lend else ()),
+            *(("-c", prompt) if said.system_prompt else ()),
+            *(_LENT if task.lends else ()),
             *(("fork" if before.fork else "resume", before.session) if before else ()),
             "-",
         )

@@ -120,7 +120,8 @@ class _Watch:
                 if self.reader.steps > self.task.limits.turns:
                     self.stop = self.stop or "turns"
             case Line():
-                self.complaint.append(item.text)
+                if said := item.text.strip():
+                    self.complaint.append(said)
                 yield Output(stream="stderr", text=item.text)
             case Answered():
                 yield from self._answered(item)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from orchestrator.delegation import PREFIX, SERVER
 from orchestrator.events import AnyEvent
 from orchestrator.models.model import ToolCall
 from orchestrator.task import Task
@@ -24,10 +25,7 @@ from sandbox.gateway.mcp import PATH, Mcp, Offer, Told
 from sandbox.gateway.relay import PORT
 from sandbox.stream import Line
 
-SERVER = "orchestrator"
-"""The name that programs know the tools' server by."""
 URL = f"http://127.0.0.1:{PORT}{PATH}"
-PREFIX = f"mcp__{SERVER}"
 LENT = {"split_file", "read_piece", "patch_file", "outline", "apply_patch"}
 """What their own tools cannot do: files too large for one answer, and several files at once."""
 NAMES = {f"{PREFIX}__{name}" for name in LENT}

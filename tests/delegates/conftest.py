@@ -94,7 +94,7 @@ class Desk:
         """
         repository = Repository.open(str(self.repository), self.home)
         cli, key = CLIS[worker], f"sk-ant-api03-{secrets.token_hex(24)}"
-        asked = Flags(worker=worker, model=MODELS[worker], **flags)
+        asked = Flags(worker=worker, **{"model": MODELS[worker], **flags})
         task = settings.task(repository.name, prompt.format(key=key), stated, asked).task
         events: list[AnyEvent] = []
         times: dict[type, float] = {}

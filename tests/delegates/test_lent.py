@@ -5,10 +5,11 @@ import json
 import pytest
 
 import splitters
+from orchestrator.delegation import DelegateSettings
 from orchestrator.events import Changed, ToolFinished
 from orchestrator.models.traffic import Replay
 from orchestrator.outcome import Outcome
-from orchestrator.settings import DelegateSettings, NetworkSettings, Settings
+from orchestrator.settings import NetworkSettings, Settings
 from tests.api.scenario import Call, Expect, Step
 from tests.conftest import FILES, git, tiny_repository
 from tests.delegates.conftest import Desk

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import settings
+from orchestrator import machine, settings
 from orchestrator.beside import Beside
 from orchestrator.errors import SettingsError, UsageError
+from orchestrator.machine import SandboxSettings
 from orchestrator.settings import (
     Flags,
     IndexSettings,
     NetworkSettings,
     Planned,
     Policy,
-    SandboxSettings,
     Settings,
 )
 from orchestrator.task import Limits, Network, Task
@@ -352,13 +352,13 @@ def test_a_request_that_makes_no_sense_is_refused(prompt, flags, says):
     [("512", 512), ("1k", 1024), ("512m", 512 << 20), ("4G", 4 << 30), ("4 GiB", 4 << 30)],
 )
 def test_sizes_are_read_as_docker_reads_them(text, expected):
-    assert settings.size(text) == expected
+    assert machine.size(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "g", "-1g", "1.5g", "4t", "1e9", "٣g"])
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(ValueError, match="is not a size"):
-        settings.size(text)
+        machine.size(text)
 
 
 def test_the_documented_example_is_a_valid_policy_file():

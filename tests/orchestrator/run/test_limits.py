@@ -4,9 +4,10 @@ import time
 
 from orchestrator import prompts
 from orchestrator.events import Changed, Crashed, Prepared, ToolFinished
+from orchestrator.machine import SandboxSettings
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import Outcome
-from orchestrator.settings import SandboxSettings, Settings
+from orchestrator.settings import Settings
 from tests.orchestrator.run.conftest import containers
 
 WRITE = Step(calls=(Call("write_file", {"path": "a.txt", "content": "a\n"}),))

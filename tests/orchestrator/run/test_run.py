@@ -21,9 +21,10 @@ from orchestrator.events import (
     Restarting,
     SetupFailed,
 )
+from orchestrator.machine import SandboxSettings
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import MOST, Outcome, Verdict
-from orchestrator.settings import SandboxSettings, Settings
+from orchestrator.settings import Settings
 from sandbox.errors import EngineError
 from tests.conftest import git
 from tests.orchestrator.run.conftest import containers
