@@ -7,12 +7,12 @@ import ssl
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
-from mmap import mmap
 from typing import Any, NamedTuple, cast
 
 from docker.api.client import APIClient
 
 from sandbox.channel import Chunk
+from sandbox.pipe import Pipe
 from sandbox.stream import Stream
 
 PIECE = 1 << 16
@@ -57,12 +57,17 @@ class Attached:
     """
 
     def __init__(
-        self, api: APIClient, container: str, request: Mapping[str, Any], stdin: bytes | mmap
+        self, api: APIClient, container: str, request: Mapping[str, Any], stdin: Pipe
     ) -> None:
-        self._opened = opened(api, container, request, stdin=bool(stdin))
+        self._sent = stdin.at_end
+        """All input, and its end."""
+        self._opened = opened(api, container, request, stdin=not self._sent)
         self.id = self._opened.id
         self._socket = self._opened.socket
-        self._unsent = memoryview(stdin)
+        self._stdin = stdin
+        self._bell, self._rung = socket.socketpair()
+        self._rung.setblocking(False)
+        stdin.on_write(self._ring)
         self._backlog = Backlog()
         self._backlog.put(self._opened.first)
         self._thread = threading.Thread(target=self._carry, daemon=True)
@@ -78,7 +83,9 @@ class Attached:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join()
-        self._unsent.release()
+        self._stdin.drop()
+        self._bell.close()
+        self._rung.close()
         self._opened.close()
 
     def _carry(self) -> None:
@@ -97,22 +104,35 @@ class Attached:
                 self._wait()
 
     def _send(self) -> None:
-        if not self._unsent:
+        if self._sent:
             return
+        piece = self._stdin.take(PIECE)
         try:
-            self._unsent = self._unsent[self._socket.send(self._unsent[:PIECE]) :]
+            if piece:
+                self._stdin.give_back(piece[self._socket.send(piece) :])
         except NOT_YET:
+            self._stdin.give_back(piece)
             return
         except (BrokenPipeError, ConnectionResetError):
-            self._unsent = self._unsent[:0]  # the command ended without reading all of it
+            self._stdin.drop()  # the command ended without reading all of it
+            self._sent = True
             return
-        if not self._unsent:
+        if self._stdin.at_end:
+            self._sent = True
             self._socket.shutdown(socket.SHUT_WR)
+
+    def _ring(self) -> None:
+        """Wake the thread, for there is more to be sent."""
+        with contextlib.suppress(OSError):  # it has been woken already, or is not there any more
+            self._bell.send(b"\0", socket.MSG_DONTWAIT)
 
     def _wait(self) -> None:
         poll = select.poll()  # not select(), which knows only the first 1024 descriptors
-        poll.register(self._socket, select.POLLIN | (select.POLLOUT if self._unsent else 0))
+        poll.register(self._socket, select.POLLIN | (select.POLLOUT if self._stdin.waits else 0))
+        poll.register(self._rung, select.POLLIN)
         poll.poll()
+        with contextlib.suppress(BlockingIOError):
+            self._rung.recv(PIECE)
 
 
 class Backlog:

@@ -20,6 +20,7 @@ from sandbox.limits import Limits
 from sandbox.lines import CAP, lines
 from sandbox.memory import Kills
 from sandbox.neighbour import Neighbour
+from sandbox.pipe import Pipe
 from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
 from sandbox.terminals import Terminals
@@ -94,7 +95,7 @@ class Box:
         self,
         command: Sequence[str],
         *,
-        stdin: bytes = b"",
+        stdin: bytes | Pipe = b"",
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,

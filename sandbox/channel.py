@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from sandbox.pipe import Pipe
 from sandbox.stream import Exit, Stream
 
 WORKSPACE = "/workspace"
@@ -32,13 +33,15 @@ class Channel(Protocol):
         self,
         command: Sequence[str],
         *,
-        stdin: bytes = b"",
+        stdin: bytes | Pipe = b"",
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
     ) -> Output:
         """Run a command and yield what it prints; the last item is its Exit.
 
+        What it reads is `stdin`: all of it at once or, by a Pipe of its own, piece by piece while
+        it runs.
         The command starts with the first item asked for; when the iterator is closed early, the
         command and all it started end. At the limit of `seconds` so they do as well. Processes that
         a command left behind when it ended by itself stay, but what they print is lost.

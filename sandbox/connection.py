@@ -8,7 +8,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from mmap import mmap
 from typing import Any
 
 from docker.api.client import APIClient
@@ -38,6 +37,7 @@ from sandbox.frames import (
     Unwrapping,
     frame,
 )
+from sandbox.pipe import Pipe
 from sandbox.stream import Stream
 
 RECEIVED = 1 << 18
@@ -51,8 +51,10 @@ INPUT_SECONDS = 60.0
 class Conversation:
     """One command: what came of it and was not taken yet, and the input that it has not got."""
 
-    def __init__(self, number: int, stdin: bytes | mmap) -> None:
+    def __init__(self, number: int, stdin: Pipe) -> None:
         self.number = number
+        self.feeding = threading.Lock()
+        """Held from the moment that input is taken until it is sent: it has an order."""
         self.ending: tuple[int, int] | None = None
         """How it ended, and the status or signal; None while it runs."""
         self.ended = 0.0
@@ -61,7 +63,7 @@ class Conversation:
         """All its output has come; perhaps it was not taken yet."""
         self.over = False
         """Nothing more comes, because it is done or because the connection broke."""
-        self._unsent = memoryview(stdin)
+        self._stdin = stdin
         self._room = INPUT_WINDOW
         self._complete = False
         self._deaf = False
@@ -119,12 +121,10 @@ class Conversation:
         """Frames of as much input as there is room for; after the last of it, its end."""
         self._room += more
         pieces = []
-        while self._unsent and self._room > 0:
-            piece = self._unsent[: min(PIECE, self._room)]
-            self._unsent = self._unsent[len(piece) :]
+        while self._room > 0 and (piece := self._stdin.take(min(PIECE, self._room))):
             self._room -= len(piece)
             pieces.append(frame(INPUT, self.number, piece))
-        if not self._unsent and not self._complete:
+        if self._stdin.at_end and not self._complete:
             self._complete = True
             pieces.append(frame(INPUT, self.number))
         return b"".join(pieces)
@@ -132,7 +132,7 @@ class Conversation:
     def forget(self) -> None:
         """No more input is sent."""
         self._complete = True
-        self._unsent = memoryview(b"")
+        self._stdin.drop()
 
 
 def _ending(content: bytes) -> tuple[int, int]:
@@ -173,16 +173,16 @@ class Connection:
         """Whether the server says within this time that it is there."""
         return self._ready.wait(seconds) and not self.over
 
-    def begin(
-        self, kind: int, job: bytes, stdin: bytes | mmap, deadline: float
-    ) -> Conversation | None:
+    def begin(self, kind: int, job: bytes, stdin: Pipe, deadline: float) -> Conversation | None:
         """START or CALL; None when the connection was over before anything was sent."""
         with self._sending:
             if self.over:
                 return None
             self._numbers += 1
             talk = self._talks[self._numbers] = Conversation(self._numbers, stdin)
-        self._send(frame(kind, talk.number, job) + talk.input(), deadline)
+        with talk.feeding:
+            stdin.on_write(lambda: self._feed(talk))
+            self._send(frame(kind, talk.number, job) + talk.input(), deadline)
         return talk
 
     def give_room(self, talk: Conversation, size: int, deadline: float) -> None:
@@ -235,10 +235,15 @@ class Connection:
             self._ready.set()
         elif talk := self._talks.get(told.number):
             if told.kind == INPUT_ROOM:
-                more = talk.input(NUMBER.unpack(told.content)[0])
-                self._send(more, time.monotonic() + INPUT_SECONDS)
+                self._feed(talk, NUMBER.unpack(told.content)[0])
             else:
                 talk.hear(told)
+
+    def _feed(self, talk: Conversation, more: int = 0) -> None:
+        """Send what a command may read, now that there is more of it, or of the room for it."""
+        with talk.feeding:
+            if data := talk.input(more):
+                self._send(data, time.monotonic() + INPUT_SECONDS)
 
     def _read(self) -> bytes:
         while True:

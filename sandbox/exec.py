@@ -17,6 +17,7 @@ from sandbox.container import death
 from sandbox.engine import Engine
 from sandbox.errors import SandboxLostError
 from sandbox.hardening import BUSYBOX, TOOLBOX, USER
+from sandbox.pipe import Pipe
 from sandbox.stream import Exit
 
 PROGRAM = (f"{TOOLBOX}/bin/python", "-E", "-s", "-S", "-m")
@@ -49,7 +50,7 @@ class _Job:
     """A command as it is given to the engine."""
 
     request: dict[str, Any]
-    stdin: bytes | mmap
+    stdin: bytes | mmap | Pipe
     seconds: float
     began: float
 
@@ -78,7 +79,7 @@ class ExecChannel:
         self,
         command: Sequence[str],
         *,
-        stdin: bytes | mmap = b"",
+        stdin: bytes | mmap | Pipe = b"",
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
@@ -95,7 +96,8 @@ class ExecChannel:
             "environment": dict(env),
         }
         job = _Job(request, stdin, seconds, time.monotonic())
-        for _ in range(ATTEMPTS - 1):
+        # What was taken out of a pipe cannot be said once more.
+        for _ in range(0 if isinstance(stdin, Pipe) else ATTEMPTS - 1):
             try:
                 return (yield from self._carried_out(job, retried=True))
             except _NotStartedError:
@@ -147,7 +149,7 @@ class ExecChannel:
     @contextlib.contextmanager
     def _running(self, job: _Job) -> Iterator[Attached]:
         with losing(self._api, self._container):
-            running = Attached(self._api, self._container, job.request, job.stdin)
+            running = Attached(self._api, self._container, job.request, Pipe.of(job.stdin))
         try:
             yield running
         except _NotStartedError:

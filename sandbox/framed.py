@@ -25,6 +25,7 @@ from sandbox.exec import (
 )
 from sandbox.frames import CALL, KILLED, SIGNALLED, START, STOPPED, TIMED_OUT, WINDOW
 from sandbox.hardening import TOOLBOX, USER
+from sandbox.pipe import Pipe
 from sandbox.stream import Exit
 
 SERVER = (*PROGRAM, "inside.channel")
@@ -58,7 +59,7 @@ class FramedChannel:
         self,
         command: Sequence[str],
         *,
-        stdin: bytes | mmap = b"",
+        stdin: bytes | mmap | Pipe = b"",
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
@@ -97,11 +98,11 @@ class FramedChannel:
         with self._opening:
             self._hang_up()
 
-    def _carried_out(self, job: list[object], stdin: bytes | mmap, seconds: float) -> Output:
+    def _carried_out(self, job: list[object], stdin: bytes | mmap | Pipe, seconds: float) -> Output:
         began = time.monotonic()
         deadline = began + seconds + GRACE
         kind = CALL if job[1] else START
-        connection, talk = self._begun(kind, json.dumps(job).encode(), stdin, deadline)
+        connection, talk = self._begun(kind, json.dumps(job).encode(), Pipe.of(stdin), deadline)
         size = 0
         with self._attended(connection, talk):
             for chunk in _output(connection, talk, deadline):
@@ -119,7 +120,7 @@ class FramedChannel:
         yield Exit(status, took, timed_out=how == TIMED_OUT, size=size)
 
     def _begun(
-        self, kind: int, job: bytes, stdin: bytes | mmap, deadline: float
+        self, kind: int, job: bytes, stdin: Pipe, deadline: float
     ) -> tuple[Connection, Conversation]:
         while True:
             connection = self._connected()

@@ -10,9 +10,11 @@ import pytest
 from sandbox import Limits, open_box
 from sandbox.attach import BACKLOG
 from sandbox.channel import Chunk
+from sandbox.errors import SandboxLostError
 from sandbox.exec import ExecChannel
 from sandbox.framed import FramedChannel
 from sandbox.lines import CAP, lines
+from sandbox.pipe import Pipe
 from sandbox.stream import Exit, Line
 from tests.images_kinds import KINDS
 
@@ -242,3 +244,108 @@ def test_our_own_programs_answer(channel):
     *chunks, end = channel.call("files", stdin=b'{"do": "list", "path": "src", "seconds": 9}\n')
     said = b"".join(chunk.data for chunk in chunks)
     assert (said, end.status) == (b'{"names": ["app.py"], "more": 0}\n', 0)
+
+
+def talk(channel, script, pipe, **options):
+    """A running command, what it has printed already, and what is still to come."""
+    output = channel.start(["sh", "-c", f"echo up; {script}"], stdin=pipe, **options)
+    assert until(output, b"up\n") == b"up\n"
+    return output
+
+
+def until(output, said):
+    """Read on until this was printed; what was printed by then."""
+    heard = b""
+    while said not in heard:
+        heard += next(output).data
+    return heard
+
+
+def rest(output):
+    """What was printed on stdout, and the Exit."""
+    *chunks, end = output
+    return b"".join(chunk.data for chunk in chunks if chunk.stream == "stdout"), end
+
+
+def test_input_can_be_written_while_a_command_runs(channel):
+    pipe = Pipe()
+    output = talk(channel, 'read one; echo "<$one>"; read two; echo "<$two>"; cat', pipe)
+    assert pipe.write(b"a\n")
+    assert until(output, b">\n") == b"<a>\n"
+    assert pipe.write(b"half ")
+    assert pipe.write(b"a line\n")
+    assert until(output, b">\n") == b"<half a line>\n"
+    pipe.write(b"the last")
+    pipe.close()
+    said, end = rest(output)
+    assert (said, end.status) == (b"the last", 0)
+
+
+def test_input_written_before_the_command_starts_arrives(plain):
+    pipe = Pipe()
+    pipe.write(b"early\n")
+    pipe.close()
+    assert rest(talk(plain, "cat", pipe))[0] == b"early\n"
+
+
+def test_a_conversation_of_large_lines_arrives_whole(plain):
+    """5 MB each way, several times, while nobody may wait for the other one to read first."""
+    line = b"x" * 5_000_000 + b"\n"
+    pipe, heard = Pipe(), bytearray()
+    output = talk(plain, "cat", pipe)
+    for _ in range(3):
+        assert pipe.write(line)
+        wanted = len(heard) + len(line)
+        while len(heard) < wanted:
+            heard += next(output).data
+    pipe.close()
+    assert (rest(output)[0], bytes(heard) == line * 3) == (b"", True)
+
+
+def test_input_that_is_never_read_fills_nothing_but_its_pipe(plain):
+    pipe = Pipe()
+    output = talk(plain, "sleep 2; echo over", pipe)
+    piece = b"x" * (1 << 20)
+    written = sum(pipe.write(piece) for _ in range(40))
+    assert 16 <= written < 40
+    said, end = rest(output)
+    assert (said, end.status) == (b"over\n", 0)
+    assert not pipe.write(b"x")
+
+
+def test_a_command_that_closes_its_input_runs_on(plain):
+    pipe = Pipe()
+    output = talk(plain, "exec <&-; sleep 0.3; echo over", pipe)
+    for _ in range(20):
+        pipe.write(b"x" * 100_000)
+    said, end = rest(output)
+    assert (said, end.status) == (b"over\n", 0)
+
+
+def test_input_gets_through_to_a_command_that_floods(plain):
+    pipe = Pipe()
+    output = talk(plain, 'yes & read word; kill $!; wait; echo; echo "heard $word"', pipe)
+    next(output)
+    assert pipe.write(b"stop\n")
+    said, end = rest(output)
+    assert (said.endswith(b"\nheard stop\n"), end.status) == (True, 0)
+
+
+def test_a_command_in_mid_conversation_is_ended_like_any_other(plain):
+    pipe = Pipe()
+    output = talk(plain, "sleep 69; cat", pipe)
+    pipe.write(b"x\n")
+    output.close()
+    assert not pipe.write(b"x\n")
+    assert survivors(plain) == 0
+
+
+def test_a_dead_box_ends_a_conversation(engine, prepared_kind, plain):
+    with open_box(engine, prepared_kind("base"), Limits(), run="test", purpose="work") as box:
+        channel = box.channel if isinstance(plain, FramedChannel) else ExecChannel(engine, box.id)
+        pipe = Pipe()
+        output = talk(channel, "cat", pipe)
+        engine.client.containers.get(box.id).kill()
+        with pytest.raises(SandboxLostError):
+            rest(output)
+        assert not pipe.write(b"x")
