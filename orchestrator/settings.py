@@ -8,11 +8,12 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from orchestrator import delegation, toml_file
+from orchestrator import delegation, named_command, toml_file
 from orchestrator.beside import Beside, companions
 from orchestrator.delegation import DelegateSettings, Delegation
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.machine import SandboxSettings, box, size
+from orchestrator.named_command import CommandSettings
 from orchestrator.task import MAX_TURNS, Limits, Network, Task, WorkerKind
 from sandbox.gateway.hosts import BUNDLES, AllowList, host
 from sandbox.gateway.index import Index
@@ -94,6 +95,7 @@ class Settings(Struct, frozen=True):
     model: str = ""
     agent: AgentSettings = field(default_factory=AgentSettings)
     delegates: DelegateSettings = field(default_factory=DelegateSettings)
+    commands: dict[str, CommandSettings] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
@@ -114,6 +116,10 @@ class Flags:
     base: str = "HEAD"
     worker: WorkerKind | None = None
     command: tuple[str, ...] = ()
+    use: str | None = None
+    """The name of a command in the settings."""
+    arguments: tuple[str, ...] = ()
+    """Its arguments, as NAME=VALUE each."""
     model: str | None = None
     image: str | None = None
     runtime: str | None = None
@@ -151,19 +157,28 @@ def read(data: bytes | None) -> Settings:
         _check(settings.limits, settings.model, (*settings.setup, *settings.checks))
         companions(settings.services, size)
         delegation.check(settings.delegates)
+        named_command.check(settings.commands)
     except ValueError as error:
         raise SettingsError(f"{FILE}: {error}.") from None
     return settings
 
 
-def task(repository: str, prompt: str, settings: Settings, flags: Flags | None = None) -> Planned:
+def task(
+    repository: str,
+    prompt: str,
+    settings: Settings,
+    flags: Flags | None = None,
+    commit: str = "",
+) -> Planned:
     """Merge flags over settings over defaults; a list given as flags replaces the file's list.
 
-    Raises UsageError for an empty task, a worker without its command, or a number out of range.
+    `commit` is the base's id, for a command that asks for it. Raises UsageError for an empty task,
+    a worker without its command, or a number out of range.
     """
     flags = flags or Flags()
-    worker = flags.worker or ("command" if flags.command else "agent")
-    _check_worker(worker, flags.command)
+    worker = flags.worker or ("command" if flags.command or flags.use else "agent")
+    _check_worker(worker, flags)
+    flags = _with_words(settings, flags, prompt.strip(), commit)
     prompt = prompt.strip() or shlex.join(flags.command)
     if not prompt:
         raise UsageError(
@@ -244,14 +259,42 @@ def _check(limits: Limits, model: str, commands: tuple[str, ...]) -> None:
 _CALLED = {"agent": "The agent", "claude": "Claude Code", "codex": "Codex"}
 
 
-def _check_worker(worker: WorkerKind, command: tuple[str, ...]) -> None:
-    if worker == "command" and not command:
-        raise UsageError("The command worker needs a command: put it after `--`.")
-    if worker != "command" and command:
+def _check_worker(worker: WorkerKind, flags: Flags) -> None:
+    if flags.command and flags.use:
+        raise UsageError("Two commands were given: drop --use, or what is after `--`.")
+    if flags.arguments and not flags.use:
+        raise UsageError("--arg is for a command of the settings: name it with --use.")
+    if worker == "command" and not (flags.command or flags.use):
         raise UsageError(
-            f"{_CALLED[worker]} takes no command: say `--worker command`,"
-            " or drop what is after `--`."
+            "The command worker needs a command: put it after `--`,"
+            f" or name one of {FILE} with --use."
         )
+    if worker != "command" and (flags.command or flags.use):
+        drop = "what is after `--`" if flags.command else "--use"
+        raise UsageError(
+            f"{_CALLED[worker]} takes no command: say `--worker command`, or drop {drop}."
+        )
+
+
+def _with_words(settings: Settings, flags: Flags, prompt: str, commit: str) -> Flags:
+    """The flags with their command's words, each placeholder filled in, and its time."""
+    seconds = flags.seconds
+    try:
+        given = {
+            "prompt": (prompt,) if prompt else (),
+            "base": (commit or flags.base,),
+            "only": tuple(_inside(path) for path in flags.only),
+        }
+        if flags.use:
+            table = named_command.find(settings.commands, flags.use)
+            words = named_command.words(flags.use, table, flags.arguments, given)
+            if seconds is None and table.timeout:
+                seconds = min(table.timeout, settings.limits.seconds)
+        else:
+            words = named_command.plain_words(flags.command, given)
+    except ValueError as error:
+        raise UsageError(f"{error}.") from None
+    return replace(flags, command=words, use=None, arguments=(), seconds=seconds)
 
 
 def _limits(limits: Limits, flags: Flags) -> Limits:

@@ -32,11 +32,12 @@ LAYERS = (
         "pricing",
         "git",
         "machine",
+        "named_command",
         "owned_flags",
         "toml_file",
     }
     | {"settings", "record", "evidence", "reason", "screen", "foreign"}
-    | {"nearest", "patching", "whole"},
+    | {"nearest", "patching", "template", "whole"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
     | {
         "history",

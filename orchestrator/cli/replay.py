@@ -62,7 +62,7 @@ class Played:
 
 def find(named: str, flags: Flags) -> Played:
     """The recording of a run, or in a folder. Raises UsageError when there is none."""
-    if flags.command or flags.worker == "command":
+    if flags.command or flags.use or flags.worker == "command":
         raise UsageError("A command asks no model, so there is nothing to replay.")
     if (flags.model or "").startswith("scripted:"):
         raise UsageError("A script needs no replay: drop --replay or --model.")

@@ -59,6 +59,10 @@ class WithCommand(click.Command):
     type=click.Choice(["agent", "command", *CLIS]),
     help="Who works: a model with tools, or the COMMAND after `--`.",
 )
+@click.option("--use", metavar="NAME", help="Carry out [commands.NAME] of .orchestrator.toml.")
+@click.option(
+    "--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="An argument for that command."
+)
 @click.option(
     "--map-tokens",
     type=click.IntRange(0, settings.LARGEST_MAP),
@@ -138,7 +142,7 @@ def plan(repository: Repository, prompt: str, flags: Flags) -> Planned:
     if not _is_here(rules, repository.place.work_tree):
         say.note(OTHER_RULES)
     policy = settings.read(rules)
-    return settings.task(repository.name, prompt, policy, flags)
+    return settings.task(repository.name, prompt, policy, flags, base.commit)
 
 
 def _is_here(rules: bytes | None, work_tree: Path | None) -> bool:

@@ -327,7 +327,12 @@ def test_a_command_makes_the_command_worker_and_its_own_prompt():
             "The task is empty: say in a sentence what should change,"
             " or use `-` to read standard input.",
         ),
-        ("x", Flags(worker="command"), "The command worker needs a command: put it after `--`."),
+        (
+            "x",
+            Flags(worker="command"),
+            "The command worker needs a command: put it after `--`, or name one of"
+            " .orchestrator.toml with --use.",
+        ),
         (
             "x",
             Flags(worker="agent", command=("true",)),
