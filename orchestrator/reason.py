@@ -80,7 +80,8 @@ def _spent(end: Ending) -> str:
             turns = end.limits.turns
             return f"not finished after {turns} {'turn' if turns == 1 else 'turns'} (--max-turns)"
         case "cost":
-            return f"more than {end.limits.cost:.2f} US dollars were spent (--max-cost)"
+            dollars = f"{end.limits.cost:.2f} US dollars"
+            return f"its answers cost more than {dollars} at list prices (--max-cost)"
         case "input_tokens":
             return f"more than {end.limits.input_tokens:,} tokens were read (--max-input-tokens)"
         case _:

@@ -129,7 +129,8 @@ def _spent(record: Record) -> str:
     spent = [f"{record.seconds:.0f} s"]
     if record.turns:
         tokens = f"{record.input_tokens:,} tokens in, {record.output_tokens:,} out"
-        spent += [count(record.turns, "turn"), tokens, money(record.cost)]
+        billed = " at list prices, which a subscription does not bill" if record.task.login else ""
+        spent += [count(record.turns, "turn"), tokens, money(record.cost) + billed]
     return ", ".join(spent)
 
 

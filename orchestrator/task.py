@@ -100,6 +100,8 @@ class Task:
     """What programs that can be delegated to are given, by their names."""
     replay: str = ""
     """A folder of recorded model traffic that answers in the model's place."""
+    login: bool = False
+    """Whether a delegate's program works with a subscription's login in place of a key."""
     limits: Limits = field(default_factory=Limits)
     box: BoxLimits = field(default_factory=BoxLimits)
     services: tuple[Companion, ...] = ()

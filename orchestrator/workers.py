@@ -11,7 +11,7 @@ from orchestrator.delegates.cli import Cli
 from orchestrator.delegates.delegate import Delegate
 from orchestrator.delegates.lent import Equipped, Lent
 from orchestrator.delegates.remembered import Remembered
-from orchestrator.delegates.table import CLIS
+from orchestrator.delegates.table import CLIS, LOGINS
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.dialogue import Dialogue
 from orchestrator.errors import UsageError
@@ -70,6 +70,7 @@ def _delegate(
     cli: Cli, task: Task, route: Route, artifacts: Path, traffic: Traffic, before: Before
 ) -> Hired:
     session = before if isinstance(before, Transcript) else None
+    cli = LOGINS[cli.name] if route.bearer else cli
     answers = None if cli.counts_turns else task.limits.turns
     account = Account.open(task, route, traffic, answers)
     secrets = frozenset(spellings((route.key, account.token)))

@@ -1,12 +1,15 @@
 """Which model works: the one that was named, else one whose key is set."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from orchestrator.delegates.cli import Cli
+from orchestrator.delegates.table import LOGINS
 from orchestrator.errors import UsageError
 from orchestrator.models.access import DIRECT, Traffic, address_variable
 from orchestrator.models.model import Model
 from orchestrator.models.table import PROVIDERS, load, reach
+from sandbox.gateway.mask import LEAST
 from sandbox.gateway.routes import Route
 
 DEFAULTS = {
@@ -14,6 +17,18 @@ DEFAULTS = {
     "OPENAI_API_KEY": "openai:gpt-6.1-sol",
 }
 """Taken in this order, by the keys that are set."""
+WITH_LOGIN = (
+    "Claude Code works with your subscription's login ({}): what it costs is told at list prices,"
+    " which a subscription does not bill"
+)
+SHORT = (
+    "what {} holds has fewer than {} characters, as words have: it is not looked for in answers"
+    " and recordings, and so not taken out of them"
+)
+_NO_SUBSCRIPTION = (
+    "there is a login in {}, but it cannot be lent: its tokens are replaced by others as they are"
+    " used, and Codex itself would be logged out"
+)
 
 
 def connect(name: str, environ: Mapping[str, str], traffic: Traffic = DIRECT) -> Model:
@@ -24,16 +39,63 @@ def connect(name: str, environ: Mapping[str, str], traffic: Traffic = DIRECT) ->
     return load(name, keys=keys(environ), base_urls=_base_urls(environ), traffic=traffic)
 
 
-def route(cli: Cli, model: str, environ: Mapping[str, str], traffic: Traffic) -> Route:
+def route(
+    cli: Cli, model: str, environ: Mapping[str, str], traffic: Traffic, *, login: bool = False
+) -> Route:
     """How the gateway asks models for a delegate: for the one that was named, or its own choice.
 
-    Raises UsageError when its provider's key is not set, or the model is another provider's.
+    The provider's key is taken, else the token of a login, if the program can work with one; of a
+    replay, what the run had that was recorded: a `login` or a key. Raises UsageError when there is
+    neither, or the model is another provider's.
     """
     provider, _, name = model.partition(":")
     if provider not in ("", cli.api):
         raise UsageError(f"{cli.name} asks {cli.api}: name a model of it, as {cli.api}:NAME.")
-    access = reach(cli.api, keys=keys(environ), base_urls=_base_urls(environ), traffic=traffic)
-    return Route(cli.api, access.base_url, access.key, (*((name,) if name else ()), *cli.models))
+    login = login if traffic.source else _has_login_alone(cli, environ)
+    variable = LOGINS[cli.name].credential.variable if login else ""
+    held = {variable: environ.get(variable, "")} if login else keys(environ)
+    if not traffic.source and not login and not held.get(cli.credential.variable):
+        raise UsageError(_without_key(cli, environ))
+    access = reach(
+        cli.api, keys=held, base_urls=_base_urls(environ), traffic=traffic, login=variable
+    )
+    names = (*((name,) if name else ()), *cli.models)
+    return Route(cli.api, access.base_url, access.key, names, bearer=login)
+
+
+def remarks(cli: Cli, route: Route) -> list[str]:
+    """What a person should know of the credential that is used."""
+    said = []
+    mine = LOGINS[cli.name].credential if route.bearer else cli.credential
+    if route.bearer:
+        said.append(WITH_LOGIN.format(mine.variable))
+    if 0 < len(route.key) < LEAST:
+        said.append(SHORT.format(mine.variable, LEAST))
+    return said
+
+
+def logins(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables of logins that are set."""
+    variables = (cli.credential.variable for cli in LOGINS.values())
+    return tuple(name for name in variables if environ.get(name, "").strip())
+
+
+def _has_login_alone(cli: Cli, environ: Mapping[str, str]) -> bool:
+    """Whether there is a login for this program and no key, which else is taken, as it does."""
+    if cli.name not in LOGINS or cli.credential.variable in keys(environ):
+        return False
+    return LOGINS[cli.name].credential.variable in logins(environ)
+
+
+def _without_key(cli: Cli, environ: Mapping[str, str]) -> str:
+    said = f"{cli.name} needs a key of {cli.api}: set {cli.credential.variable}"
+    if cli.name in LOGINS:
+        said += f", or {LOGINS[cli.name].credential.variable} to what `claude setup-token` gives"
+    # Only whether it is there is looked at.
+    kept = Path(environ.get("CODEX_HOME") or Path.home() / ".codex") / "auth.json"
+    if cli.name == "codex" and kept.is_file():
+        said += f"; {_NO_SUBSCRIPTION.format(kept)}"
+    return f"{said}."
 
 
 def default(environ: Mapping[str, str]) -> str:
@@ -41,9 +103,10 @@ def default(environ: Mapping[str, str]) -> str:
     for variable, model in DEFAULTS.items():
         if environ.get(variable, "").strip():
             return model
+    alone = "".join(f" {name} is for Claude Code alone." for name in logins(environ))
     raise UsageError(
         f"There is no model: set {' or '.join(DEFAULTS)}, or name one with"
-        " --model provider:name (`ollama:name` and `scripted:FILE` need no key)."
+        f" --model provider:name (`ollama:name` and `scripted:FILE` need no key).{alone}"
     )
 
 

@@ -88,7 +88,8 @@ def _authorities() -> Examined:
 
 
 def _keys() -> Examined:
-    found = choice.keys(os.environ)
+    logins = (f"{name} (for Claude Code alone)" for name in choice.logins(os.environ))
+    found = [*choice.keys(os.environ), *logins]
     if found:
         return Examined("keys", True, ", ".join(found), needed=False)
     fix = f"Set {' or '.join(choice.DEFAULTS)}; commands, scripts and ollama need none."

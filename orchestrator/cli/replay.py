@@ -45,7 +45,7 @@ class Played:
         if self.record is None:
             return now
         then = self.record.task
-        return replace(now, notes=then.notes, conversation=then.conversation)
+        return replace(now, notes=then.notes, conversation=then.conversation, login=then.login)
 
     def difference(self, now: Record) -> str:
         """That the same answers led to other files, which no request showed; else empty."""

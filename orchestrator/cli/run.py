@@ -183,8 +183,11 @@ def carry_out(
         brain = choice.connect(name, os.environ, traffic)
         task = replace(task, model=name, replay=traffic.source)
     elif task.worker in CLIS:
-        brain = choice.route(CLIS[task.worker], task.model, os.environ, traffic)
-        task = replace(task, replay=traffic.source)
+        cli = CLIS[task.worker]
+        brain = choice.route(cli, task.model, os.environ, traffic, login=task.login)
+        task = replace(task, replay=traffic.source, login=brain.bearer)
+        for said in () if traffic.source else choice.remarks(cli, brain):
+            say.note(f"note: {said}")
     with stoppable():
         return run(
             task,

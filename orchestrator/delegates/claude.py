@@ -1,12 +1,13 @@
 """Claude Code: `claude -p` with its stream of JSON events."""
 
 import json
+import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from containers import AGENTS
-from orchestrator.delegates.cli import Reader, Terminal
+from orchestrator.delegates.cli import Credential, Reader, Terminal
 from orchestrator.delegates.lent import NAMES, READING, URL
 from orchestrator.delegates.parsed import at, line, objects, text
 from orchestrator.delegates.transcript import Transcript
@@ -41,6 +42,11 @@ SILENT = {
     "task_notification",
 }
 """System events that say nothing which is not told otherwise."""
+_ADVICE = re.compile(r" If it persists, check your inference gateway \([^)]*\)\.")
+KEY = Credential("ANTHROPIC_API_KEY")
+LOGIN = Credential("CLAUDE_CODE_OAUTH_TOKEN", "login")
+"""Of a subscription: a token for a year, that `claude setup-token` gives and nothing renews."""
+NEARLY = "the subscription's usage limit is nearly reached"
 LIMITS: Mapping[str, Stop] = {"error_max_turns": "turns", "error_max_budget_usd": "cost"}
 
 
@@ -54,6 +60,11 @@ class Claude:
     models: tuple[str, ...] = ("claude-*",)
     transcripts = transcript = ".claude/projects/-workspace/{}.jsonl"
 
+    def __init__(self, credential: Credential = KEY) -> None:
+        # It holds the run's token in a variable of the same name, and so asks as it does for that
+        # one: with a login it shows a bearer, adds a header, and may choose another model.
+        self.credential = credential
+
     def command(self, task: Task, before: Transcript | None = None) -> Sequence[str]:
         """As `Cli.command` says."""
         model = task.model.partition(":")[2]
@@ -61,7 +72,7 @@ class Claude:
             *(f"{self.kit.place}/claude", "-p", "--output-format", "stream-json", "--verbose"),
             *("--include-partial-messages", "--permission-mode", "bypassPermissions"),
             *(*_session(before), "--max-turns", str(task.limits.turns)),
-            *("--strict-mcp-config", "--mcp-config", _servers(task), "--setting-sources", ""),
+            *("--strict-mcp-config", "--mcp-config", self._servers(task), "--setting-sources", ""),
             *(("--model", model) if model else ()),
             *_said(task.delegation(self.name)),
         )
@@ -70,7 +81,7 @@ class Claude:
         """As `Cli.environment` says."""
         return {
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{PORT}",
-            "ANTHROPIC_API_KEY": token,
+            self.credential.variable: token,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_MAX_RETRIES": "3",
@@ -81,6 +92,12 @@ class Claude:
     def reader(self) -> Reader:
         """As `Cli.reader` says."""
         return ClaudeReader()
+
+    def _servers(self, task: Task) -> str:
+        """Its MCP servers; the token is put in by the program itself, from its environment."""
+        token = {"Authorization": f"Bearer ${{{self.credential.variable}}}"}
+        lent = {SERVER: {"type": "http", "url": URL, "headers": token}}
+        return json.dumps({"mcpServers": lent if task.lends else {}})
 
 
 def _session(before: Transcript | None) -> tuple[str, ...]:
@@ -99,13 +116,6 @@ def _said(settings: Delegation) -> tuple[str, ...]:
         *(("--append-system-prompt", prompt) if prompt else ()),
         *settings.extra_flags,
     )
-
-
-def _servers(task: Task) -> str:
-    """Its MCP servers; the token is put in by the program itself, from its environment."""
-    token = {"Authorization": "Bearer ${ANTHROPIC_API_KEY}"}
-    lent = {SERVER: {"type": "http", "url": URL, "headers": token}}
-    return json.dumps({"mcpServers": lent if task.lends else {}})
 
 
 class ClaudeReader:
@@ -135,6 +145,9 @@ class ClaudeReader:
                 yield from self._results(event)
             case "system":
                 yield from self._system(event, data)
+            case "rate_limit_event":
+                if text(event, "rate_limit_info", "status") == "allowed_warning":
+                    yield Warned(text=NEARLY)
             case "result":
                 self._result(event)
             case kind:
@@ -201,7 +214,12 @@ class ClaudeReader:
         ok = kind == "success" and at(event, "is_error") is False
         refused = text(event, "stop_reason") == "refusal"
         why: Stop = "complete" if ok else "refused" if refused else LIMITS.get(kind, "failed")
-        self.terminal = Terminal(ok, said or kind, why)
+        self.terminal = Terminal(ok, (said if ok else _without_address(said)) or kind, why)
+
+
+def _without_address(said: str) -> str:
+    """What it says of its end, without advice about an address that is our own gateway's."""
+    return _ADVICE.sub("", said)
 
 
 def _errors(event: object) -> str:

@@ -23,6 +23,16 @@ class Terminal:
     """What it says it stopped for, where it says more than ok or not."""
 
 
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What somebody pays a provider with."""
+
+    variable: str
+    """Where it is on this machine."""
+    kind: str = "key"
+    """What a person calls it."""
+
+
 class Reader(Protocol):
     """Reads one session, line by line."""
 
@@ -56,6 +66,8 @@ class Cli(Protocol):
     kit: Kit
     api: Api
     """Which API it speaks."""
+    credential: Credential
+    """What the gateway shows for it, and it never sees."""
     counts_turns: bool
     """It keeps to `Limits.turns` itself, and counts the answers of its main conversation alone;
     else all answers count, in the gateway."""

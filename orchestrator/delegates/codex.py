@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from containers import AGENTS
-from orchestrator.delegates.cli import Reader, Terminal
+from orchestrator.delegates.cli import Credential, Reader, Terminal
 from orchestrator.delegates.lent import NAMES, READING, URL
 from orchestrator.delegates.parsed import at, line, objects, text
 from orchestrator.delegates.transcript import Transcript
@@ -50,6 +50,7 @@ class Codex:
     name = "codex"
     kit = Kit(f"orchestrator/codex:{VERSION}", "/opt/agents/codex", f"sh {AGENTS} codex")
     api: Api = "openai"
+    credential = Credential("OPENAI_API_KEY")
     counts_turns = False
     models: tuple[str, ...] = ("gpt-*", "codex-*")
     transcripts = ".codex/sessions/*/*/*/rollout-*-{}.jsonl"

@@ -25,9 +25,10 @@ from sandbox.gateway.turn import Answered
 from sandbox.stream import Exit, Line
 
 NO_KEY = {
-    401: "the provider does not know the key (401)",
-    403: "the provider does not let the key do that (403)",
+    401: "the provider does not know the {} (401)",
+    403: "the provider does not let the {} do that (403)",
 }
+"""What there is to say, of a key or a login, when the provider refuses it."""
 TOO_MANY = 429
 
 
@@ -79,7 +80,8 @@ class Delegate:
                     session.stop()
 
     def _another_key(self, why: str) -> str:
-        return f"{why}: set {self.cli.api.upper()}_API_KEY to one that is good"
+        mine = self.cli.credential
+        return f"{why.format(mine.kind)}: set {mine.variable} to one that is good"
 
     def _ended(self, watch: "_Watch") -> WorkerFinished:
         assert watch.exit is not None

@@ -92,9 +92,13 @@ def reach(
     keys: Mapping[str, str],
     base_urls: Mapping[str, str] = MappingProxyType({}),
     traffic: Traffic = DIRECT,
+    login: str = "",
 ) -> Access:
-    """How a known provider is reached, as for `load`; without a name, for any of its models."""
-    provider = _row(kind)
+    """How a known provider is reached, as for `load`; without a name, for any of its models.
+
+    `login` names the variable of a token that stands in place of its key.
+    """
+    provider = replace(_row(kind), variables=(login,)) if login else _row(kind)
     if traffic.source:
         access = Access(kind, name, _NOWHERE, _NO_KEY, provider.variables[0])
     else:

@@ -11,6 +11,7 @@ import httpx2
 
 from sandbox.gateway import rates
 from sandbox.gateway.http import Headers
+from sandbox.gateway.mask import LEAST
 from sandbox.gateway.question import Question
 from sandbox.gateway.redact import Redactor
 from sandbox.gateway.routes import HOP_BY_HOP, Route
@@ -47,7 +48,7 @@ class Provider:
         patience: float = 0.0,
         on_wait: Callable[[Waiting], None] = lambda waiting: None,
     ) -> None:
-        """`secrets` are taken out of answers beside the route's key.
+        """`secrets` are taken out of answers beside the route's key, if they are as long as one.
 
         At a rate limit a question waits up to `patience` seconds here and is asked again; with 0,
         or when the limit lasts longer, the sandbox gets the 429 at once.
@@ -66,7 +67,8 @@ class Provider:
     @contextlib.asynccontextmanager
     async def ask(self, question: Question) -> AsyncIterator[Reply]:
         """Ask, waiting for the provider's limit where that is allowed."""
-        redactor = Redactor((question.route.key, *self._secrets))
+        known = (question.route.key, *self._secrets)
+        redactor = Redactor([each for each in known if len(each) >= LEAST])
         left = self._patience
         for wait in (FIRST_WAIT * 2**number for number in range(64)):
             response = await self._accepted(question, redactor)
@@ -110,7 +112,7 @@ class Provider:
 def _key(route: Route) -> list[tuple[str, str]]:
     if not route.key:
         return []
-    if route.api == "anthropic":
+    if route.api == "anthropic" and not route.bearer:
         return [("x-api-key", route.key)]
     return [("authorization", f"Bearer {route.key}")]
 

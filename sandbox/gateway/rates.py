@@ -58,6 +58,9 @@ def _reset(headers: Mapping[str, str], now: float) -> float | None:
     for name, value in headers.items():
         if found := _ANTHROPIC.fullmatch(name):
             left = headers.get(f"anthropic-ratelimit-{found[1]}-remaining")
+            # A subscription's windows have a word in place of a number.
+            state = headers.get(f"anthropic-ratelimit-{found[1]}-status", "")
+            left = "some" if state.startswith("allowed") else left
             ends.append((left, _number(value) or _moment(value)))
         elif found := _OPENAI.fullmatch(name):
             ends.append((headers.get(f"x-ratelimit-remaining-{found[1]}"), _span(value, now)))

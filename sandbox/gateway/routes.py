@@ -28,6 +28,8 @@ class Route:
     """The provider's name in `provider:model` for prices; by default the name of the API."""
     tools: tuple[str, ...] = ()
     """Types of provider-side tools that are not withheld, e.g. `web_search*`, `mcp_servers`."""
+    bearer: bool = False
+    """The key is the token of somebody's login, which is shown as one, whatever the API."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a key that no header can hold: errors about those quote it."""

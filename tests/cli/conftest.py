@@ -55,7 +55,7 @@ def back(monkeypatch) -> None:
 def home(tmp_path: Path, monkeypatch) -> Path:
     """The only environment that the program sees: no keys, no colours, no CI."""
     known = [name for provider in PROVIDERS for name in provider.variables]
-    for name in (*known, "NO_COLOR", "GITHUB_ACTIONS"):
+    for name in (*known, "CLAUDE_CODE_OAUTH_TOKEN", "NO_COLOR", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("ORCHESTRATOR_HOME", str(tmp_path / "home"))

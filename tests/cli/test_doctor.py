@@ -46,6 +46,12 @@ def test_keys_are_named_and_not_shown(orchestrator, monkeypatch):
     assert "secret" not in said.text + said.err
 
 
+def test_a_login_is_named_with_what_it_is_for(orchestrator, home, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-secret")
+    found = host_looks._keys()
+    assert (found.ok, found.found) == (True, "CLAUDE_CODE_OAUTH_TOKEN (for Claude Code alone)")
+
+
 def test_an_image_of_ones_own_is_tried(orchestrator, home):
     said = orchestrator("doctor", "--image", "orchestrator/toolbox:1", "--json")
     (found,) = [each for each in said.json if each["name"] == "image"]

@@ -4,7 +4,7 @@ import secrets
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -86,16 +86,18 @@ class Desk:
         prompt: str = "mend add",
         origin: Origin | None = None,
         address: str = "",
+        login: str = "",
         **flags: object,
     ) -> Ran:
         """Give the task to a program whose models say what the scenario says.
 
-        They are asked at another `address` where one is given.
+        They are asked at another `address` where one is given, and with a `login` likewise.
         """
         repository = Repository.open(str(self.repository), self.home)
         cli, key = CLIS[worker], f"sk-ant-api03-{secrets.token_hex(24)}"
         asked = Flags(worker=worker, **{"model": MODELS[worker], **flags})
         task = settings.task(repository.name, prompt.format(key=key), stated, asked).task
+        task = replace(task, login=bool(login))
         events: list[AnyEvent] = []
         times: dict[type, float] = {}
 
@@ -107,7 +109,8 @@ class Desk:
         with play(scenario) as api:
             url = address or api.url
             url = url if cli.api == "anthropic" else f"{url}/v1"
-            route = Route(cli.api, url, key, (*cli.models, "gpt-5.5"))
+            names = (*cli.models, "gpt-5.5")
+            route = Route(cli.api, url, login or key, names, bearer=bool(login))
             records = Records(self.home)
             traffic = traffic or Recording()
             record = run(task, repository, records, route, told, traffic, origin=origin)

@@ -32,6 +32,7 @@ class Script(Claude):
     name = "sh"
 
     def __init__(self, script: str) -> None:
+        super().__init__()
         self.script = script
 
     def command(self, task: Task, before: Transcript | None) -> Sequence[str]:

@@ -54,7 +54,7 @@ REASONS = {
     ),
     "cost": (
         ending(Outcome.BUDGET, facts={"stop": "cost"}),
-        "more than 3.00 US dollars were spent (--max-cost)",
+        "its answers cost more than 3.00 US dollars at list prices (--max-cost)",
     ),
     "read": (
         ending(Outcome.BUDGET, facts={"stop": "input_tokens"}),

@@ -77,6 +77,25 @@ def test_the_key_is_put_in_the_place_of_the_token(make_asker, path, header, valu
     assert sent["host"] == api.url.removeprefix("http://")
 
 
+def test_the_token_of_a_login_is_shown_as_a_bearer_whatever_the_api(make_asker):
+    mine = {"Authorization": f"Bearer {TOKEN}", "anthropic-beta": "oauth-2025-04-20"}
+    with play(Step("hi")) as api:
+        login = replace(ANTHROPIC, base_url=api.url, bearer=True)
+        assert make_asker(login).ask(HELLO, headers=mine).status == 200
+    sent = api.asked[0].headers
+    assert (sent["authorization"], sent.get("x-api-key")) == (f"Bearer {KEY}", None)
+    assert sent["anthropic-beta"] == "oauth-2025-04-20"
+
+
+@pytest.mark.parametrize(
+    ("key", "said"), [("sk-12345", b"it is [redacted]!"), ("it", b"it is it!")]
+)
+def test_a_key_is_taken_out_of_answers_unless_it_is_as_short_as_a_word(make_asker, key, said):
+    with play(Step(f"it is {key}!")) as api:
+        asker = make_asker(replace(ANTHROPIC, base_url=api.url, key=key))
+        assert said in asker.ask(HELLO).body
+
+
 def test_a_server_that_wants_no_key_gets_none(make_asker):
     with play(Step("hi")) as api:
         local = Route("openai", api.url + "/v1", "", ("qwen*",), provider="ollama")

@@ -29,6 +29,16 @@ NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
         ({"anthropic-ratelimit-unified-reset": "1800003600"}, {}, NOW + 3600),
         (
             {
+                "anthropic-ratelimit-unified-5h-status": "rejected",
+                "anthropic-ratelimit-unified-5h-reset": "1800003600",
+                "anthropic-ratelimit-unified-7d-status": "allowed_warning",
+                "anthropic-ratelimit-unified-7d-reset": "1800500000",
+            },
+            {},
+            NOW + 3600,
+        ),
+        (
+            {
                 "x-ratelimit-remaining-requests": "0",
                 "x-ratelimit-reset-requests": "6m0s",
                 "x-ratelimit-remaining-tokens": "5",
