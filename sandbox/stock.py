@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
+from math import inf
 
 from docker.errors import APIError, ImageNotFound, NotFound
 from docker.models.images import Image
@@ -49,6 +50,33 @@ def present(engine: Engine, image: str) -> bool:
         engine.client.images.get(image)
     except ImageNotFound:
         return False
+    return True
+
+
+def others(engine: Engine, image: str, before: float = inf) -> tuple[str, ...]:
+    """What the engine has of an image in other versions, named before a moment in Unix seconds."""
+    repository = image.rpartition(":")[0]
+    found: dict[str, Image] = {}
+    for listed in engine.client.api.images(repository):
+        with suppress(NotFound):  # others remove images, too
+            found |= dict.fromkeys(listed["RepoTags"] or (), engine.client.images.get(listed["Id"]))
+    return tuple(
+        sorted(
+            name
+            for name, each in found.items()
+            if name.rpartition(":")[0] == repository and name != image and _used(each) < before
+        )
+    )
+
+
+def forget(engine: Engine, name: str) -> bool:
+    """Remove an image under one name; False when it is in use, or gone."""
+    try:
+        engine.client.images.remove(name)
+    except APIError as error:
+        if error.status_code in LEFT or not present(engine, name):
+            return False
+        raise
     return True
 
 

@@ -2,15 +2,18 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 
 from containers import BUILD
 from orchestrator.cli.examination import Examined, Look
 from orchestrator.cli.host_looks import disk
+from orchestrator.delegates.table import CLIS
 from orchestrator.render import named
 from sandbox import Engine
 from sandbox.images import BASE_IMAGE
+from sandbox.kit import Kit
 from sandbox.probe import Inside, abilities, ask_through_relay, look_inside, unlimited_disk
-from sandbox.stock import present
+from sandbox.stock import others, present
 from sandbox.sweep import orphans
 from sandbox.toolbox import IMAGE as TOOLBOX_IMAGE
 
@@ -35,6 +38,8 @@ def looks(engine: Engine, image: str | None) -> Iterator[tuple[str, Look]]:
     yield "limits", lambda: (_limits(engine),)
     yield "base image", lambda: (_image(engine, "base image", BASE_IMAGE),)
     yield "toolbox", lambda: (_image(engine, "toolbox", TOOLBOX_IMAGE),)
+    for cli in CLIS.values():
+        yield cli.name, partial(agent, engine, cli.name, cli.kit)
     if present(engine, BASE_IMAGE) and present(engine, TOOLBOX_IMAGE):
         yield "storage", lambda: (_storage(engine),)
         yield "sandbox", lambda: judged(look_inside(engine, BASE_IMAGE))
@@ -69,6 +74,18 @@ def _image(engine: Engine, name: str, image: str) -> Examined:
     if present(engine, image):
         return Examined(name, True, image)
     return Examined(name, False, f"{image} is not on the engine", fix=f"Run `sh {BUILD}`.")
+
+
+def agent(engine: Engine, worker: str, kit: Kit) -> Iterator[Examined]:
+    """Whether somebody else's program is there, in the version that we know."""
+    if present(engine, kit.image):
+        yield Examined(worker, True, f"{kit.image}, for --worker {worker}", needed=False)
+        return
+    found = f"{kit.image} is not on the engine"
+    if older := others(engine, kit.image):
+        found += f" ({', '.join(older)} is, and not used)"
+    fix = f"For --worker {worker} run `{kit.recipe}`."
+    yield Examined(worker, False, found, needed=False, fix=fix)
 
 
 def _storage(engine: Engine) -> Examined:

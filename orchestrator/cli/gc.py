@@ -20,7 +20,7 @@ from orchestrator.record import Record
 from orchestrator.records import Records
 from sandbox import Engine, connect, scratch, toolbox
 from sandbox.errors import EngineError
-from sandbox.stock import present, remove, spare, stored
+from sandbox.stock import forget, others, present, remove, spare, stored
 from sandbox.sweep import orphans, sweep
 
 DAY = 86_400.0
@@ -71,8 +71,9 @@ def command(
 ) -> None:
     """Remove what dead runs left behind: containers and unfinished records.
 
-    With --max-age also finished runs, packs and unused toolboxes older than that, and prepared
-    images that were not used for so long; with --image-space the least recently used of these.
+    With --max-age also finished runs, packs and unused toolboxes older than that, images of other
+    versions of Claude Code and Codex, and prepared images that were not used for so long; with
+    --image-space the least recently used of these.
     Branches that were published stay; what a live run uses stays, too.
     """
     before = None if max_age is None else time.time() - max_age * DAY
@@ -95,6 +96,7 @@ def _of_engine(records: Records, order: Order) -> Iterator[Deed]:
             for orphan in orphans(engine) if order.dry else sweep(engine):
                 yield Deed("remove", f"{orphan.kind} {orphan.name}")
             yield from map(Deed.of, _toolboxes(engine, records, order))
+            yield from map(Deed.of, _programs(engine, records, order))
             yield from _images(engine, records, order)
     except EngineError as error:
         say.note(f"note: containers and images are left alone. {error}")
@@ -108,6 +110,16 @@ def _toolboxes(engine: Engine, records: Records, order: Order) -> Iterator[str]:
     for name in toolbox.old(engine, order.before, kits):
         if order.dry or toolbox.remove(engine, name):
             yield f"remove toolbox {name}"
+
+
+def _programs(engine: Engine, records: Records, order: Order) -> Iterator[str]:
+    """Images of other agents' programs in versions that this product does not start."""
+    if order.before is None or _running(records):
+        return
+    for cli in CLIS.values():
+        for name in others(engine, cli.kit.image, order.before):
+            if order.dry or forget(engine, name):
+                yield f"remove image {name}"
 
 
 def _images(engine: Engine, records: Records, order: Order) -> Iterator[Deed]:

@@ -11,11 +11,12 @@ import pytest
 
 from orchestrator.cli import engine_looks, host_looks
 from orchestrator.cli.examination import Examined, examine
+from sandbox.kit import Kit
 from sandbox.probe import Inside
 
 NAMES = (
-    *("git", "engine", "isolation", "limits", "base image", "toolbox", "storage", "sandbox"),
-    *("network", "engine disk", "relay", "leftovers"),
+    *("git", "engine", "isolation", "limits", "base image", "toolbox", "claude", "codex"),
+    *("storage", "sandbox", "network", "engine disk", "relay", "leftovers"),
     *("home", "disk", "authorities", "keys", "system"),
 )
 ALL_IS_WELL = Inside((), (), 100 << 30, 1_000_000, ())
@@ -30,7 +31,7 @@ def test_a_machine_with_everything_is_well(orchestrator, home, tmp_path, monkeyp
     said = orchestrator("doctor", "--json")
     assert (said.code, tuple(names(said))) == (0, NAMES)
     assert {each["name"] for each in said.json if not each["ok"]} - {"leftovers"} <= {
-        *("keys", "storage"),
+        *("keys", "storage", "claude", "codex"),
     }
     assert all(bool(each["fix"]) is not each["ok"] for each in said.json)
     assert said.err.splitlines()[0] == "looking at: git"
@@ -65,6 +66,22 @@ def test_a_missing_image_is_a_finding_like_others(orchestrator, home):
     assert (said.code, found["ok"]) == (1, False)
     assert "The image orchestrator/none:1 is missing" in found["found"]
     assert names(said)[-1] == "system"
+
+
+def test_a_program_of_another_version_is_a_note_and_what_to_run(engine):
+    kit = Kit("orchestrator-test/program:2", "/opt/x", "sh agents.sh program")
+    toolbox = engine.client.images.get("orchestrator/toolbox:1")
+    toolbox.tag("orchestrator-test/program", "1")
+    try:
+        (found,) = engine_looks.agent(engine, "program", kit)
+    finally:
+        engine.client.images.remove("orchestrator-test/program:1")
+    assert (found.ok, found.needed) == (False, False)
+    assert found.found == (
+        "orchestrator-test/program:2 is not on the engine"
+        " (orchestrator-test/program:1 is, and not used)"
+    )
+    assert found.fix == "For --worker program run `sh agents.sh program`."
 
 
 def test_a_missing_engine_is_named_and_the_rest_is_looked_at(orchestrator, home, no_engine):

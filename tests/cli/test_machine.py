@@ -12,6 +12,7 @@ from docker.errors import ImageNotFound
 from orchestrator.record import Owner
 from orchestrator.records import Records
 from orchestrator.task import Task
+from sandbox.stock import forget
 from tests.cli.conftest import git
 
 
@@ -150,6 +151,19 @@ def test_images_of_other_homes_are_no_business_of_ours(orchestrator, tmp_path, o
     assert of(orchestrator(*other), image) == []
     # Who knows whether its run is still at work?
     assert of(orchestrator(*other, "--all"), image) == ["keep"]
+
+
+def test_other_versions_of_a_program_go_and_the_one_that_is_started_stays(orchestrator, engine):
+    kept, old = "orchestrator/claude:2.1.197", "orchestrator/claude:0.0.1-test"
+    engine.client.images.get("orchestrator/toolbox:1").tag(*old.split(":"))
+    try:
+        said = orchestrator("gc", "-n", "--json", "--max-age", "0")
+        young = orchestrator("gc", "-n", "--json", "--max-age", "1")
+    finally:
+        assert forget(engine, old)
+    assert (of(said, f"image {old}"), of(young, f"image {old}")) == (["remove"], [])
+    assert of(said, f"image {kept}") == []
+    assert not forget(engine, old)
 
 
 def test_a_size_without_its_unit_is_told(orchestrator):
