@@ -127,6 +127,10 @@ class Repository:
         file = self.place.common_dir / "shallow"
         return frozenset(file.read_text("ascii").split()) if file.is_file() else frozenset()
 
+    def has(self, commit: str, path: str) -> bool:
+        """Whether a commit has something at a path: a file, a link or a folder."""
+        return bool(self.git.run("ls-tree", "--full-tree", commit, "--", path))
+
     def read(self, commit: str, path: str) -> bytes | None:
         """The contents of a file at a commit, up to 16 MiB; None when there is no such file.
 

@@ -14,9 +14,8 @@ from orchestrator.delegation import DelegateSettings, Delegation
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.machine import SandboxSettings, box, size
 from orchestrator.named_command import CommandSettings
-from orchestrator.task import MAX_TURNS, Limits, Network, Task, WorkerKind
-from sandbox.gateway.hosts import BUNDLES, AllowList, host
-from sandbox.gateway.index import Index
+from orchestrator.network import NetworkSettings, network
+from orchestrator.task import MAX_TURNS, Limits, Task, WorkerKind
 
 FILE = ".orchestrator.toml"
 
@@ -47,27 +46,6 @@ class Policy(Struct, frozen=True):
         for name in ("max_files", "max_lines", "max_blob_bytes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
-
-
-class IndexSettings(Struct, frozen=True):
-    """One private package index; its credential is never here."""
-
-    url: str
-
-
-class NetworkSettings(Struct, frozen=True):
-    """The `[network]` table: what may be reached of the world."""
-
-    allow: tuple[str, ...] = ()
-    """Bundles and hosts, for work and proof."""
-    setup: tuple[str, ...] | None = None
-    """The same for set-up, when it has network; every bundle, when nothing is said."""
-    indexes: dict[str, IndexSettings] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        AllowList.of((*self.allow, *(self.setup or ())))
-        for name, index in self.indexes.items():
-            Index(name, index.url)
 
 
 class AgentSettings(Struct, frozen=True):
@@ -179,12 +157,7 @@ def task(
     worker = flags.worker or ("command" if flags.command or flags.use else "agent")
     _check_worker(worker, flags)
     flags = _with_words(settings, flags, prompt.strip(), commit)
-    prompt = prompt.strip() or shlex.join(flags.command)
-    if not prompt:
-        raise UsageError(
-            "The task is empty: say in a sentence what should change,"
-            " or use `-` to read standard input."
-        )
+    online = settings.setup_network if flags.setup_network is None else flags.setup_network
     delegations = settings.delegates.each
     mine = delegations.get(worker, Delegation())
     asked = _limits(settings.limits.within(mine), flags)
@@ -192,7 +165,7 @@ def task(
     setup, checks = flags.setup or settings.setup, flags.checks or settings.checks
     try:
         _check(asked, model, (*setup, *checks))
-        network = _network(settings, flags)
+        reached = network(settings.network, flags.allow, flags.private_hosts, online=online)
         only = tuple(_inside(path) for path in flags.only)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
@@ -200,7 +173,7 @@ def task(
     return Planned(
         task=Task(
             repository=repository,
-            prompt=prompt,
+            prompt=_prompt(prompt, flags.command),
             base=flags.base,
             worker=worker,
             command=flags.command,
@@ -208,20 +181,30 @@ def task(
             image=settings.image if flags.image is None else flags.image,
             runtime=settings.sandbox.runtime if flags.runtime is None else flags.runtime,
             setup=setup,
-            setup_network=_online(settings, flags),
-            network=network,
+            setup_network=online,
+            network=reached,
             setup_inputs=settings.setup_inputs,
             history=None if settings.history == "all" else settings.history,
             checks=checks,
             only=only,
-            map_tokens=settings.agent.map_tokens if flags.map_tokens is None else flags.map_tokens,
+            map_tokens=_map_tokens(settings, flags) if worker == "agent" else 0,
             lend=settings.delegates.tools,
             delegations=delegations,
             limits=limits,
             box=box(settings.sandbox, limits),
             services=companions(settings.services, size),
         ),
-        warnings=_clamped(asked),
+        warnings=(*_clamped(asked), *_without_map(flags, worker)),
+    )
+
+
+def _prompt(said: str, command: tuple[str, ...]) -> str:
+    """What was asked for in words; a command speaks for itself."""
+    if prompt := said.strip() or shlex.join(command):
+        return prompt
+    raise UsageError(
+        "The task is empty: say in a sentence what should change,"
+        " or use `-` to read standard input."
     )
 
 
@@ -311,21 +294,14 @@ def _model(settings: Settings, mine: Delegation, worker: WorkerKind) -> str:
     return delegation.full_name(worker, mine.model) if mine.model else settings.model
 
 
-def _online(settings: Settings, flags: Flags) -> bool:
-    return settings.setup_network if flags.setup_network is None else flags.setup_network
+def _map_tokens(settings: Settings, flags: Flags) -> int:
+    return settings.agent.map_tokens if flags.map_tokens is None else flags.map_tokens
 
 
-def _network(settings: Settings, flags: Flags) -> Network:
-    """Raises ValueError for a flag that is no host."""
-    AllowList.of(flags.allow)
-    named = settings.network
-    setup = tuple(BUNDLES) if named.setup is None else named.setup
-    return Network(
-        allow=flags.allow or named.allow,
-        setup=setup if _online(settings, flags) else (),
-        indexes={name: index.url for name, index in named.indexes.items()},
-        private_hosts=tuple(host(name) for name in flags.private_hosts),
-    )
+def _without_map(flags: Flags, worker: WorkerKind) -> tuple[str, ...]:
+    if worker == "agent" or not flags.map_tokens:
+        return ()
+    return (f"a map is for our own agent: --map-tokens has no effect with --worker {worker}.",)
 
 
 def _clamped(limits: Limits) -> tuple[str, ...]:

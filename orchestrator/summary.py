@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.clone import address
-from orchestrator.events import Changed, EgressRefused, Resumed
+from orchestrator.events import AnyEvent, Changed, EgressRefused, Resumed, Turn
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
@@ -33,6 +33,7 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
     rows = [
         ("run", record.id),
         ("task", cut(clean(record.task.prompt.partition("\n")[0]), 80)),
+        ("worker", _worker(record, events)),
         ("resumes", record.resumes),
         ("repository", f"{clean(record.task.repository)} at {record.base[:10]}"),
         ("only", cut(clean(", ".join(record.task.only)), 80)),
@@ -48,6 +49,14 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
     shown += [f"  {'':<11} {finding(each, ink)}" for each in record.findings]
     return [*headline(record, ink), *shown, *_checks(record), *next_steps(record)]
+
+
+def _worker(record: Record, events: Iterable[AnyEvent]) -> str:
+    """Who worked, with the model that was named or, where none was, the one that answered last."""
+    answered = [event.model for event in events if isinstance(event, Turn)]
+    model = record.task.model or (answered[-1] if answered else "")
+    with_model = model and record.task.worker != "command"
+    return record.task.worker + (f" with {cut(clean(model), 80)}" if with_model else "")
 
 
 def _more_refused(record: Record, number: int) -> str:

@@ -33,6 +33,7 @@ LAYERS = (
         "git",
         "machine",
         "named_command",
+        "network",
         "owned_flags",
         "toml_file",
     }

@@ -11,6 +11,8 @@ from orchestrator.record import Damaged, Record
 from orchestrator.screen import clean, columns, cut
 from orchestrator.summary import progress_word
 
+HEAD = ("RUN", "BEGUN", "STATE", "VERDICT", "WORKER", "TASK")
+
 
 @click.command("list")
 @click.option("--all", "everything", is_flag=True, help="The runs of all repositories.")
@@ -23,7 +25,7 @@ def command(everything: bool, as_json: bool) -> None:
     if as_json:
         say.json([_object(run) for run in found])
     elif found:
-        say.out(columns([("RUN", "BEGUN", "STATE", "VERDICT", "TASK"), *map(_row, found)]))
+        say.out(columns([HEAD, *map(_row, found)]))
     else:
         say.note(
             "There is no run" + (" yet." if everything else " here: --all lists those elsewhere.")
@@ -38,7 +40,7 @@ def _object(run: Record | Damaged) -> object:
 
 def _row(run: Record | Damaged) -> tuple[str, ...]:
     if isinstance(run, Damaged):
-        return (clean(run.id), "", "damaged", "", cut(clean(run.reason), 60))
+        return (clean(run.id), "", "damaged", "", "", cut(clean(run.reason), 60))
     begun = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
     task = cut(clean(run.task.prompt.partition("\n")[0]), 60)
-    return (run.id, begun, progress_word(run), run.verdict or "", task)
+    return (run.id, begun, progress_word(run), run.verdict or "", run.task.worker, task)

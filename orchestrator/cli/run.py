@@ -24,6 +24,7 @@ from orchestrator.record import Record
 from orchestrator.render import count, named
 from orchestrator.repository import Repository
 from orchestrator.run import run
+from orchestrator.screen import clean
 from orchestrator.settings import Flags, Planned
 from orchestrator.summary import summary
 from orchestrator.workers import Brain
@@ -142,7 +143,13 @@ def plan(repository: Repository, prompt: str, flags: Flags) -> Planned:
     if not _is_here(rules, repository.place.work_tree):
         say.note(OTHER_RULES)
     policy = settings.read(rules)
-    return settings.task(repository.name, prompt, policy, flags, base.commit)
+    planned = settings.task(repository.name, prompt, policy, flags, base.commit)
+    absent = [path for path in planned.task.only if not repository.has(base.commit, path)]
+    return replace(planned, warnings=(*planned.warnings, *map(_nothing_at, absent)))
+
+
+def _nothing_at(path: str) -> str:
+    return f"the base has nothing at {clean(path)} (--only): what may change has to be made there."
 
 
 def _is_here(rules: bytes | None, work_tree: Path | None) -> bool:

@@ -13,9 +13,9 @@ from tests.cli.conftest import build, git
 
 def test_a_run_is_listed_shown_and_logged(seen, orchestrator):
     head, row = orchestrator("list").text.splitlines()
-    assert head.split() == ["RUN", "BEGUN", "STATE", "VERDICT", "TASK"]
+    assert head.split() == ["RUN", "BEGUN", "STATE", "VERDICT", "WORKER", "TASK"]
     assert row.split()[0] == seen
-    assert row.endswith("done   pass     sed -i 's/a - b/a + b/' sums.py")
+    assert row.endswith("done   pass     command  sed -i 's/a - b/a + b/' sums.py")
     assert orchestrator("show").text.splitlines()[1] == f"  run         {seen}"
     assert orchestrator("log").text.endswith("1 file +1 -1\n")
 

@@ -104,6 +104,31 @@ def test_rules_that_are_not_the_base_s_are_told_before_any_error(repository, orc
     assert error.startswith("error: The task is empty")
 
 
+def test_a_path_that_is_not_there_yet_is_told(repository, orchestrator):
+    words = ("--only", "nope/new.py", "--only", "sums.py", "--map-tokens", "9")
+    said = orchestrator("run", *words, "-q", "--", "sh", "-c", "mkdir nope; touch nope/new.py")
+    assert (said.code, said.err.splitlines()) == (
+        0,
+        [
+            "note: a map is for our own agent: --map-tokens has no effect with --worker command.",
+            "note: the base has nothing at nope/new.py (--only): what may change has to be made"
+            " there.",
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("check", "code", "outcome"), [("false", 1, "checks_failed"), ("true", 0, "no_change")]
+)
+def test_where_nothing_changed_the_checks_on_the_base_are_the_proof(
+    repository, orchestrator, check, code, outcome
+):
+    said = orchestrator("run", "-q", "--json", "--check", check, "--", "true")
+    assert (said.code, said.json["outcome"], said.json["branch"]) == (code, outcome, "")
+    assert [each["stage"] for each in said.json["evidence"][0]["checks"]] == ["base"]
+    assert len(said.json["evidence"]) == 1
+
+
 def test_a_quiet_run_only_notes_what_is_not_in_the_base(repository, orchestrator):
     for name in "abcdefg":
         Path(name).touch()

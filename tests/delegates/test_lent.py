@@ -8,8 +8,9 @@ import splitters
 from orchestrator.delegation import DelegateSettings
 from orchestrator.events import Changed, ToolFinished
 from orchestrator.models.traffic import Replay
+from orchestrator.network import NetworkSettings
 from orchestrator.outcome import Outcome
-from orchestrator.settings import NetworkSettings, Settings
+from orchestrator.settings import Settings
 from tests.api.scenario import Call, Expect, Step
 from tests.conftest import FILES, git, tiny_repository
 from tests.delegates.conftest import Desk

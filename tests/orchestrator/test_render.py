@@ -216,6 +216,7 @@ def test_a_run_is_summed_up():
         "done: Mended.",
         "  run         20261121-090000-abcde",
         "  task        mend it",
+        "  worker      agent",
         "  repository  /r at aaaaaaaaaa",
         "  branch      agent/20261121-090000-abcde (1 commit)",
         "  verdict     pass",
@@ -227,6 +228,25 @@ def test_a_run_is_summed_up():
         "  orchestrator discard abcde",
         "  git -C /r merge --no-ff agent/20261121-090000-abcde",
     ]
+
+
+@pytest.mark.parametrize(
+    ("worker", "model", "says"),
+    [
+        ("agent", "openai:gpt-6.1-sol", "agent with openai:gpt-6.1-sol"),
+        ("claude", "anthropic:sonnet", "claude with anthropic:sonnet"),
+        ("codex", "", "codex with gpt-5.5"),
+        ("command", "openai:gpt-6.1-sol", "command"),
+    ],
+)
+def test_a_summary_says_who_worked_and_with_which_model(worker, model, says):
+    run = record(task=Task("/r", "mend it", worker=worker, model=model))
+    turns = [
+        Turn(step=n, model=name, text="", input_tokens=1, output_tokens=1)
+        for n, name in enumerate(("gpt-5.4", "gpt-5.5"))
+    ]
+    lines = summary(run, [Entry(1, 0.0, turn) for turn in turns], PLAIN)
+    assert f"  worker      {says}" in lines
 
 
 def test_a_branch_in_a_copy_is_fetched_from_there():

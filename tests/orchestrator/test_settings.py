@@ -8,10 +8,9 @@ from orchestrator import machine, settings
 from orchestrator.beside import Beside
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.machine import SandboxSettings
+from orchestrator.network import IndexSettings, NetworkSettings
 from orchestrator.settings import (
     Flags,
-    IndexSettings,
-    NetworkSettings,
     Planned,
     Policy,
     Settings,
@@ -389,6 +388,18 @@ def test_a_map_is_asked_for_by_file_or_flag():
     file = settings.read(b"[agent]\nmap_tokens = 500\n")
     asked = [settings.task("/r", "mend", file, Flags(map_tokens=n)) for n in (None, 0, 9)]
     assert [planned.task.map_tokens for planned in asked] == [500, 0, 9]
+
+
+def test_a_map_is_for_our_own_agent():
+    file = settings.read(b"[agent]\nmap_tokens = 500\n")
+    asked = settings.task("/r", "mend", file, Flags(worker="claude", map_tokens=9))
+    assert (asked.task.map_tokens, asked.warnings) == (
+        0,
+        ("a map is for our own agent: --map-tokens has no effect with --worker claude.",),
+    )
+    for unasked in (Flags(worker="codex"), Flags(command=("true",), map_tokens=0)):
+        planned = settings.task("/r", "mend", file, unasked)
+        assert (planned.task.map_tokens, planned.warnings) == (0, ())
 
 
 @pytest.mark.parametrize("said", ["-1", "32769", '"many"'])
