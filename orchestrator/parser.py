@@ -29,6 +29,7 @@ _SMALL = 1 << 20
 """Bytes; in a larger text paragraphs are not looked for, which may take a second a MiB."""
 _LANGUAGES = {"text", *(language.name for language in splitters.LANGUAGES)}
 _FORGED = "the parser gave an answer that cannot be"
+_PARTIAL = "not all of its declarations are listed: it is nested too deep, or too odd"
 _PROGRAM = """\
 import sys
 sys.path[:] = sys.argv[3:]
@@ -67,7 +68,7 @@ class Outlined:
     """`text`: none that is known."""
     declarations: tuple[Declaration, ...]
     trouble: str = ""
-    """Why there are none although the language is known; else empty."""
+    """Why there are none although the language is known, or not all of them; else empty."""
 
 
 class _LostError(Exception):
@@ -206,7 +207,9 @@ def _pieces(said: dict[str, Any], data: bytes, target: int, natural: bool) -> Pi
 
 def _outlined(said: dict[str, Any]) -> Outlined:
     rows = _converted(said.get("declarations"), list[dict[str, Any]])
-    return Outlined(_converted(said.get("language"), str), _nested(rows))
+    whole = _converted(said.get("whole"), bool)
+    language = _converted(said.get("language"), str)
+    return Outlined(language, _nested(rows), "" if whole else _PARTIAL)
 
 
 def _nested(rows: list[dict[str, Any]]) -> tuple[Declaration, ...]:

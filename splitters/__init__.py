@@ -5,7 +5,7 @@ Alone: `splitters.split(data, "python")`; see docs/splitters.md.
 
 from splitters.detect import detect
 from splitters.language import Language
-from splitters.outline import Declaration, outline
+from splitters.outline import Declaration, Outline, outline
 from splitters.piece import Piece, Pieces
 from splitters.split import TARGET, UnknownLanguageError, split
 from splitters.table import LANGUAGES
@@ -15,6 +15,7 @@ __all__ = [
     "TARGET",
     "Declaration",
     "Language",
+    "Outline",
     "Piece",
     "Pieces",
     "UnknownLanguageError",

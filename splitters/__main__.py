@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from splitters.detect import detect
 from splitters.frames import HEADER, head
-from splitters.outline import Declaration, outline
+from splitters.outline import Declaration, Outline, outline
 from splitters.split import UnknownLanguageError, split
 from splitters.syntax import parse
 from splitters.table import BY_NAME, LANGUAGES
@@ -104,10 +104,13 @@ def _outline(question: Mapping[str, Any], data: bytes) -> Answer:
     name = _language(question, data)
     # An unknown name is split's to refuse, and an empty text costs it nothing.
     row = BY_NAME.get(split(b"", name).language)
-    declared = outline(data, row) if row else ()
-    depth = min(question["depth"], DEPTH)
-    found = {"language": row.name if row else "text", "declarations": [*_rows(declared, depth)]}
-    return {**found, "words": _words(data) if question["words"] else []}
+    found = outline(data, row) if row else Outline(())
+    return {
+        "language": row.name if row else "text",
+        "declarations": [*_rows(found.declarations, min(question["depth"], DEPTH))],
+        "whole": found.whole,
+        "words": _words(data) if question["words"] else [],
+    }
 
 
 def _words(data: bytes) -> list[str]:

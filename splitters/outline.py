@@ -4,14 +4,18 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from time import thread_time
 
 from splitters.declared import declared, decoded, first
 from splitters.language import Declared, Language
 from splitters.source import Source, read
-from splitters.syntax import Node, found, parse
+from splitters.syntax import Node, Tree, found, parse
 
 DEEPEST = 50
 """Levels of declarations that are listed; code has fewer, and a reader of the tree may recurse."""
+SECONDS = 4.0
+"""Of the processor, after the parse. All usual files of 10 MB take less than two; what is nested
+without end makes each question about a node's parent as long as it is deep."""
 SIGNATURE = 160
 """Characters of a signature."""
 SPACED = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
@@ -62,57 +66,96 @@ class _Draft:
     inside: "list[_Draft]" = field(default_factory=list)
 
 
-def outline(data: bytes, language: Language) -> tuple[Declaration, ...]:
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a file declares."""
+
+    declarations: tuple[Declaration, ...]
+    whole: bool = True
+    """Whether that is all: False where declarations are nested deeper than `DEEPEST`, or anything
+    deeper than `DEEP`, or where looking for them took more than `SECONDS`."""
+
+
+def outline(data: bytes, language: Language) -> Outline:
     """The declarations of a file, each with those inside it.
 
     Of data only the first levels are listed (`Language.depth`), of all languages `DEEPEST`.
     """
     source = read(data)
-    drafts = list(_drafts(source.text, language))
+    tree = parse(source.text, language)
+    reader = _Reader(source.text, language, thread_time() + SECONDS)
+    drafts = list(reader.drafts(tree))
     _extend(drafts, len(source.text))
     order = list(_nested(source.text, drafts, language))
-    return _frozen(source, order, language, len(data))
+    return Outline(_frozen(source, order, language, len(data)), reader.whole)
 
 
-def _drafts(text: bytes, language: Language) -> Iterator[_Draft]:
-    """What is declared, in the order of the file."""
-    types = language.kinds.keys() | language.wrappers | language.attached
-    around: list[int] = []
-    known: set[int] = set()
-    above = behind = -1
-    for node in found(parse(text, language), language, frozenset(types)):
+class _Reader:
+    """Goes through what is of note in a file, in its order."""
+
+    def __init__(self, text: bytes, language: Language, until: float) -> None:
+        self.whole = True
+        self._text = text
+        self._language = language
+        self._until = until
+        """In `thread_time`."""
+        self._around: list[int] = []
+        """Where the declarations end that the next node is in."""
+        self._known: set[int] = set()
+        self._above = self._behind = -1
+        """Where the comments and attributes begin that may be above the next one, and end."""
+
+    def drafts(self, tree: Tree) -> Iterator[_Draft]:
+        """What is declared."""
+        row = self._language
+        types = frozenset(row.kinds.keys() | row.wrappers | row.attached)
+        nodes, self.whole = found(tree, row, types, self._until)
+        for node in nodes:
+            while self._around and self._around[-1] <= node.start_byte:
+                self._around.pop()
+            if thread_time() > self._until:
+                self.whole = False
+                return
+            if len(self._around) < (row.depth or DEEPEST):
+                yield from self._drafts(node)
+            elif not row.depth and node.type not in row.attached:
+                self.whole = False
+
+    def _drafts(self, node: Node) -> Iterator[_Draft]:
+        """The one that a node begins, if it does."""
         start, end = node.byte_range
-        while around and around[-1] <= start:
-            around.pop()
-        if len(around) >= (language.depth or DEEPEST):
-            continue
-        if (what := declared(node, language)) is None:
-            if node.type in language.attached and _begins_line(text, start):
-                above = above if _follows(text, behind, start) else start
-                behind = end
-            continue
-        if language.depth and around and not _begins_line(text, start):
-            around.append(end)  # of data on one line only the first level is listed
-            continue
-        if what.node.id in known:
-            continue
-        known.add(what.node.id)
-        begin = start if what.node == node else _begin(node, language)
-        first = above if _follows(text, behind, start) else start
-        yield _Draft(what.declared, what.node, begin, start, end, first)
-        around.append(end)
+        if (what := declared(node, self._language)) is None:
+            if node.type in self._language.attached and _begins_line(self._text, start):
+                self._above = self._above if self._follows(start) else start
+                self._behind = end
+            return
+        if self._language.depth and self._around and not _begins_line(self._text, start):
+            self._around.append(end)  # of data on one line only the first level is listed
+            return
+        if what.node.id in self._known:
+            return
+        self._known.add(what.node.id)
+        begin = start if what.node == node else _begin(node, self._language)
+        above = self._above if self._follows(start) else start
+        yield _Draft(what.declared, what.node, begin, start, end, above)
+        self._around.append(end)
+
+    def _follows(self, start: int) -> bool:
+        """Whether no word and no blank line is between what may be above and a node.
+
+        What does not belong to it belongs to none that comes later; nobody looks there again.
+        """
+        behind = self._behind
+        if not 0 <= behind <= start:
+            return False
+        apart = self._text[behind:start].strip() or self._text.count(b"\n", behind - 1, start) > 1
+        self._behind = -1 if apart else behind
+        return not apart
 
 
 def _begin(wrapper: Node, language: Language) -> int:
     """Where a wrapper begins behind its decorators."""
     return next(one.start_byte for one in wrapper.children if one.type not in language.attached)
-
-
-def _follows(text: bytes, end: int, start: int) -> bool:
-    """Whether nothing and no blank line is between two nodes; the first may end in a break."""
-    if not 0 <= end <= start or text[end:start].strip():
-        return False
-    return text.count(b"\n", end - 1, start) < 2
 
 
 def _begins_line(text: bytes, at: int) -> bool:
@@ -209,8 +252,6 @@ def _trimmed(text: bytes, start: int, end: int) -> int:
 def _signature(text: bytes, draft: _Draft, language: Language) -> str:
     """How something is declared, up to its body or the end of the line; of data, on one line."""
     body = None if language.depth else _body(draft.node)
-    while body and body.prev_sibling and "comment" in body.prev_sibling.type:
-        body = body.prev_sibling
     most = min(draft.end, draft.begin + 4 * SIGNATURE)
     end = body.start_byte if body else text.find(b"\n", draft.begin, most)
     plain = decoded(text[draft.begin : min(end, most) if end > draft.begin else most])
@@ -219,9 +260,14 @@ def _signature(text: bytes, draft: _Draft, language: Language) -> str:
 
 
 def _body(node: Node) -> Node | None:
-    """The body of a declaration, or of the function that it gives a name to."""
+    """The body of a declaration, or of the function that it gives a name to; comments before it
+    belong to it."""
     named = node.child_by_field_name("value") or node.child_by_field_name("right")
     for one in (node, named):
         if one is not None and (body := one.child_by_field_name("body") or first(one, *BODIES)):
-            return body
+            beside = one.children
+            at = beside.index(body)
+            while at and "comment" in beside[at - 1].type:
+                at -= 1
+            return beside[at]
     return None

@@ -1,13 +1,20 @@
 """The one door to tree-sitter and its grammars."""
 
+from collections.abc import Iterator
 from functools import cache
+from math import inf
+from time import thread_time
+from typing import NamedTuple
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from splitters.language import Language
 
-__all__ = ["Node", "Tree", "found", "parse", "reparse"]
+__all__ = ["Node", "Nodes", "Tree", "found", "parse", "reparse"]
+
+DEEP = 10_000
+"""Levels of a tree in which nodes are looked for; code has hundreds, a sum of many terms more."""
 
 
 def parse(data: bytes, language: Language) -> Tree:
@@ -32,15 +39,68 @@ def _point(text: bytes, at: int) -> tuple[int, int]:
     return text.count(b"\n", 0, at), at - text.rfind(b"\n", 0, at) - 1
 
 
-def found(tree: Tree, language: Language, types: frozenset[str]) -> list[Node]:
-    """The nodes of these types, in the order of the file, the outer before the inner.
+class Nodes(NamedTuple):
+    """The nodes that were looked for, in the order of the file, the outer before the inner."""
 
-    A query: it goes through a tree several times as fast as we could, at any depth.
+    found: list[Node]
+    whole: bool
+    """Whether they are all."""
+
+
+def found(tree: Tree, language: Language, types: frozenset[str], until: float = inf) -> Nodes:
+    """The nodes of these types that are not deeper than `DEEP`.
+
+    From `until` on, by `thread_time`, no more are looked for.
     """
-    if not types:
-        return []
-    nodes = QueryCursor(_query(language.parser, types)).captures(tree.root_node).get("node", [])
-    return sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte))
+    nodes: list[Node] = []
+    whole = True
+    query = QueryCursor(_query(language.parser, types)) if types else None
+    for part in _parts(tree) if query else ():
+        if query and part.inside:
+            nodes += query.captures(part.node).get("node", ())
+        elif part.node.type in types:
+            nodes.append(part.node)
+        whole = whole and not part.cut
+        if thread_time() > until:
+            whole = False
+            break
+    return Nodes(sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)), whole)
+
+
+class _Part(NamedTuple):
+    """A node to be looked at."""
+
+    node: Node
+    inside: bool = False
+    """With all that is in it."""
+    cut: bool = False
+    """Something is in it that is not looked at."""
+
+
+def _parts(tree: Tree) -> Iterator[_Part]:
+    """The nodes of a tree, most of them as a part of a larger one.
+
+    A query goes through a tree several times as fast as we could. But at each child of an error,
+    which may have a million, it looks at all that follow, and from a depth of 65,536 on it goes
+    astray: errors, and what may be so deep, are gone through here.
+    """
+    cursor = tree.walk()
+    left = DEEP
+    """Levels below; the cursor would count those above each time it is asked."""
+    while True:
+        node = cursor.node
+        assert node is not None  # only a cursor that was reset to nothing has none
+        if not node.has_error and node.descendant_count <= left:
+            yield _Part(node, inside=node.child_count > 0)
+        else:
+            yield _Part(node, cut=left <= 0 and node.child_count > 0)
+            if left > 0 and cursor.goto_first_child():
+                left -= 1
+                continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+            left += 1
 
 
 @cache

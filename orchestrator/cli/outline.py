@@ -127,7 +127,7 @@ def _print(found: Iterable[Found], depth: int) -> int:
         code = 1 if each.unread else code
         if outlined.trouble:
             say.note(f"note: {each.path}: {outlined.trouble}")
-        elif outlined.declarations or each.named:
+        if outlined.declarations or (each.named and not outlined.trouble):
             head = f"{ink.bold(each.path)}  {ink.dim(outlined.language)}"
             lines = outlines.lines(outlined.declarations, depth, ink) or ["(no declarations)"]
             say.out([*([""] if before else []), head, *lines])

@@ -63,6 +63,8 @@ def _folder(context: Context, path: str, depth: int) -> Iterator[str]:
             empty = False
             yield visible(file)
             yield from (f"  {line}" for line in outlines.lines(found.declarations, depth, _PLAIN))
+            if found.trouble:
+                yield f"  [{found.trouble}]"
     if empty:
         yield "(nothing is declared in the files of this folder)"
 

@@ -44,7 +44,7 @@ def test_a_file_has_the_outline_that_the_package_finds(parser):
     python = splitters.detect("sums.py")
     outlined = parser.outline(SOURCE, "sums.py")
     assert outlined.language == "python"
-    assert outlined.declarations == splitters.outline(SOURCE, python)
+    assert outlined.declarations == splitters.outline(SOURCE, python).declarations
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\xff\xfe", b"caf\xe9\r\n", "é\n".encode("utf-16")])
@@ -198,7 +198,7 @@ def test_no_language_misses_what_it_may_not_open_any_more(one_parser, folder, en
     outlined = one_parser.outline(data, sample.name, language=folder.name)
     language = splitters.detect(sample.name, data)
     if language and language.name == folder.name:
-        assert outlined == Outlined(folder.name, splitters.outline(data, language))
+        assert outlined == Outlined(folder.name, splitters.outline(data, language).declarations)
 
 
 FORGED = """
@@ -273,10 +273,17 @@ def test_an_outline_of_impossible_depth_is_not_believed(depths):
     one = asdict(Declaration("function", "f", 0, 1, 1, 1))
     del one["children"]
     program = (
-        f"head({{'language': 'python', 'declarations': [dict({one}, depth=d) for d in {depths}]}})"
+        f"head({{'language': 'python', 'whole': True,"
+        f" 'declarations': [dict({one}, depth=d) for d in {depths}]}})"
     )
     with Parser(Bounds(seconds=5), program=FORGED % program) as parser:
         assert "cannot be" in parser.outline(SOURCE, "a.py").trouble
+
+
+def test_an_outline_that_is_not_whole_is_told(parser):
+    outlined = parser.outline(b"function f() {" * 300 + b"}" * 300, "a.js")
+    assert "not all of its declarations" in outlined.trouble
+    assert outlined.declarations[0].name == "f"
 
 
 def test_a_process_may_end_by_any_signal():

@@ -38,7 +38,7 @@ def test_each_language_has_a_folder():
 def test_an_outline_says_what_a_file_declares(folder):
     data = source(folder)
     expected = (folder / "outline.txt").read_text(encoding="utf-8").splitlines()
-    assert list(listed(data, outline(data, BY_NAME[folder.name]))) == expected
+    assert list(listed(data, outline(data, BY_NAME[folder.name]).declarations)) == expected
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -10,7 +10,7 @@ PYTHON = next(language for language in LANGUAGES if language.name == "python")
 
 
 def glance(path, source, *words):
-    return Glance(path, outline(source.encode(), PYTHON), frozenset(words))
+    return Glance(path, outline(source.encode(), PYTHON).declarations, frozenset(words))
 
 
 def one(name, line=1, children=()):

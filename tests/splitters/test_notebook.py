@@ -29,11 +29,11 @@ def test_cuts_fall_between_cells_and_behind_them():
 
 def test_a_notebook_on_one_line_lists_its_cells():
     dense = json.dumps(json.loads(SAMPLE)).encode()
-    listed = outline(dense, detect("a.ipynb", dense))
+    listed = outline(dense, detect("a.ipynb", dense)).declarations
     assert [(one.kind, one.name) for one in listed] == CELLS
     assert {one.first_line for one in listed} == {1}
 
 
 def test_a_cell_can_be_taken_out_and_read():
-    first = outline(SAMPLE, detect("a.ipynb", SAMPLE))[0]
+    first = outline(SAMPLE, detect("a.ipynb", SAMPLE)).declarations[0]
     assert json.loads(SAMPLE[first.start : first.end])["cell_type"] == "markdown"

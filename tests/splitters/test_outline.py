@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitters import LANGUAGES, Declaration, detect, outline
+import splitters
+from splitters import LANGUAGES, Declaration, Language, detect
 from splitters.table import BY_NAME
 
 
@@ -17,6 +18,10 @@ def sample(language: str) -> bytes:
     folder = Path(__file__).parent / "languages" / language
     (found,) = (path for path in folder.iterdir() if path.suffix != ".txt")
     return found.read_bytes()
+
+
+def outline(data: bytes, row: Language) -> tuple[Declaration, ...]:
+    return splitters.outline(data, row).declarations
 
 
 def named(data: bytes, language: str) -> list[str]:
@@ -54,7 +59,9 @@ def test_functions_in_broken_c_are_listed():
 
 def test_nesting_without_end_is_listed_to_a_depth():
     deep = b"function f() {" * 3_000 + b"}" * 3_000
-    assert levels(outline(deep, BY_NAME["javascript"])) == 50
+    found = splitters.outline(deep, BY_NAME["javascript"])
+    assert (levels(found.declarations), found.whole) == (50, False)
+    assert splitters.outline(deep[: 14 * 50] + b"}" * 50, BY_NAME["javascript"]).whole
 
 
 def test_deep_wrappers_are_looked_through_a_little_way():

@@ -6,6 +6,7 @@ import pytest
 
 import splitters
 from splitters.document import Document
+from splitters.table import BY_NAME
 
 BUDGET = 10.0
 """Processor seconds on the slowest machine; two on a usual one, hours for what is quadratic."""
@@ -35,6 +36,44 @@ def test_no_shape_of_file_takes_long(language, code):
     assert time.process_time() - before < BUDGET
     assert b"".join(cut.content(piece) for piece in cut.pieces) == code
     assert all(piece.size <= 8_192 for piece in cut.pieces)
+
+
+FLOODS = [b"(", b"[", b"{", b"<", b'"', b"#", b"*", b"-", b"(\n", b"if x:\n", b"@@@ )\n"]
+
+
+@pytest.mark.parametrize("language", ["python", "ruby", "javascript", "go", "c", "json", "html"])
+@pytest.mark.parametrize("flood", FLOODS)
+def test_no_flood_of_signs_delays_an_outline(language, flood):
+    before = time.process_time()
+    splitters.outline(flood * (100_000 // len(flood)), BY_NAME[language])
+    assert time.process_time() - before < BUDGET
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "declared"),
+    [
+        ("python", b"# c\n" + b"def f(): 1\n" * 40_000, 40_000),
+        ("javascript", b"function f() " + b"/*c*/ " * 40_000 + b"{}", 1),
+        ("javascript", b"function f() /*c*/ {}\n" * 20_000, 20_000),
+    ],
+)
+def test_no_number_of_declarations_or_comments_delays_an_outline(language, code, declared):
+    before = time.process_time()
+    found = splitters.outline(code, BY_NAME[language])
+    assert time.process_time() - before < BUDGET
+    assert (len(found.declarations), found.whole) == (declared, True)
+
+
+def test_an_outline_that_would_take_long_is_not_whole():
+    code = b"[" * 9_990 + b"{}," * 100_000 + b"1" + b"]" * 9_990
+    before = time.process_time()
+    assert not splitters.outline(code, BY_NAME["notebook"]).whole
+    assert time.process_time() - before < BUDGET
+
+
+def test_what_is_too_deep_to_be_looked_at_is_told():
+    code = b"f = (" * 11_000 + b"1" + b")" * 11_000
+    assert splitters.outline(code, BY_NAME["julia"]).whole is False
 
 
 def test_a_target_of_one_byte_is_kept():
