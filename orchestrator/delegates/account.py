@@ -9,14 +9,21 @@ from orchestrator.models.access import Traffic
 from orchestrator.models.retry import MAX_DELAY
 from orchestrator.pricing import Usage
 from orchestrator.task import Task
+from sandbox.gateway.asked import Asked
 from sandbox.gateway.budget import Budget, Ledger, Spent, Used
 from sandbox.gateway.models import Models
 from sandbox.gateway.provider import Provider, Waiting
 from sandbox.gateway.routes import Route
 from sandbox.gateway.turn import Answered
 
-Heard = Answered | Waiting
+Heard = Asked | Answered | Waiting
 """What the gateway tells while it works."""
+
+
+def _alone(heard: Heard) -> None:
+    """Nobody listens, and so nobody would let an answer in."""
+    if isinstance(heard, Asked):
+        heard.let_in()
 
 
 @dataclass(slots=True)
@@ -26,7 +33,7 @@ class Account:
     token: str
     ledger: Ledger
     door: Models = field(init=False)
-    listener: Callable[[Heard], None] = lambda heard: None
+    listener: Callable[[Heard], None] = _alone
 
     @classmethod
     def open(
@@ -46,7 +53,8 @@ class Account:
         account = cls(f"run-{secrets.token_hex(24)}", Ledger(budget, _price))
         provider = Provider(patience=MAX_DELAY, on_wait=account._heard)
         upstream = traffic.upstream(provider, account.token)
-        account.door = Models([route], account.token, upstream, account.ledger, account._heard)
+        heard = account._heard
+        account.door = Models([route], account.token, upstream, account.ledger, heard, heard)
         return account
 
     def used(self) -> Used:

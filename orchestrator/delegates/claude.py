@@ -129,6 +129,17 @@ class ClaudeReader:
         self._messages: set[str] = set()
         self._asked: dict[str, str] = {}
         """Tools by the ids of their calls."""
+        self._awaited: set[str] = set()
+        """Calls whose results were seen in a question and in no line yet."""
+
+    @property
+    def caught_up(self) -> bool:
+        """As `Reader.caught_up` says."""
+        return not self._awaited
+
+    def asked(self, results: Mapping[str, str]) -> None:
+        """As `Reader.asked` says; of what is older than this session no line will tell."""
+        self._awaited |= results.keys() & self._asked.keys()
 
     def answered(self) -> None:
         """Claude Code tells its answers itself."""
@@ -183,6 +194,7 @@ class ClaudeReader:
                 continue
             call, error = text(block, "tool_use_id"), at(block, "is_error") is True
             tool = self._asked.pop(call, "")
+            self._awaited.discard(call)
             if tool not in NAMES:
                 self.commands += 1
                 self.failures += error

@@ -38,9 +38,6 @@ class Reader(Protocol):
 
     terminal: Terminal | None
     """Set by the terminal event."""
-    steps: int
-    """Answers of the model so far, as the program counts them; sub-agents and side questions are
-    not among them."""
     said: str
     """What the model said last."""
     commands: int
@@ -48,14 +45,30 @@ class Reader(Protocol):
     failures: int
     """How many of them failed."""
     broken: bool
-    """The program's own sandbox refused to start: nothing it ran was run."""
+    """The program's own sandbox kept something from running."""
+
+    @property
+    def steps(self) -> int:
+        """Answers of the model so far, as the program counts them; sub-agents and side questions
+        are not among them.
+        """
+        ...
 
     def read(self, line: bytes) -> Iterator[AnyEvent]:
         """The events of one line of standard output; what is not known is `Raw`, never an error."""
         ...
 
+    def asked(self, results: Mapping[str, str]) -> None:
+        """The gateway saw a question, with these results of calls, by the calls' ids."""
+        ...
+
     def answered(self) -> None:
         """The gateway saw an answer of a model end."""
+        ...
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether each call whose result a question told of was told in a line, too."""
         ...
 
 

@@ -1,6 +1,7 @@
 """Codex: `codex exec --json`."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from containers import AGENTS
@@ -26,6 +27,9 @@ from sandbox.kit import Kit
 VERSION = "0.169.0"
 TOOLS = {"command_execution": "command", "file_change": "aggregated", "mcp_tool_call": "tool"}
 """Item types that are calls of tools, and the member that says what they are about."""
+_ENDED = re.compile(r"(?m)^(?:Process exited with|Exit code:) |\AWall time: \S+ seconds\Z")
+"""At the head of what a model is told of a command, a patch or a call of an MCP server that ended;
+a line tells of each. Of a command that goes on, and of a call that was refused, none does."""
 SILENT = {"reasoning", "todo_list"}
 """Items that say nothing of what is done."""
 _SWITCHED_OFF = ("unbounded_connection_retries", "apps", "plugins", "remote_plugin", "tool_suggest")
@@ -91,13 +95,43 @@ class CodexReader:
     def __init__(self) -> None:
         self.terminal: Terminal | None = None
         self.said = ""
-        self.steps = 0
         self.commands = self.failures = 0
         self.broken = False
+        self._answers = 0
+        self._answering = False
+        self._known: set[str] | None = None
+        """Calls whose results were seen in questions; None before the first one."""
+        self._ended = self._told = 0
+        """Calls that ended, by the questions and by the lines, which name no call alike."""
+
+    @property
+    def steps(self) -> int:
+        """Answers that ended, and the one that is under way: its calls run before its end."""
+        return self._answers + (self._answering and self.caught_up)
+
+    @property
+    def caught_up(self) -> bool:
+        """As `Reader.caught_up` says.
+
+        What ended in the background is told to no model for a while: lines can be ahead.
+        """
+        return self._ended <= self._told
+
+    def asked(self, results: Mapping[str, str]) -> None:
+        """As `Reader.asked` says; the first question tells of what is older than this session."""
+        self._answering = True
+        known, self._known = self._known, {*results, *(self._known or ())}
+        if known is not None:
+            for call in results.keys() - known:
+                self._given_back(results[call])
+
+    def _given_back(self, said: str) -> None:
+        self._ended += _ENDED.search(said.partition("\nOutput:")[0]) is not None
 
     def answered(self) -> None:
         """Codex tells nothing of its answers."""
-        self.steps += 1
+        self._answers += 1
+        self._answering = False
 
     def read(self, data: bytes) -> Iterator[AnyEvent]:
         """As `Reader.read` says."""
@@ -151,14 +185,15 @@ class CodexReader:
 
     def _finished(self, item: object) -> Iterator[AnyEvent]:
         call, tool, result = text(item, "id"), _tool(item), _result(item)
-        error = text(item, "status") == "failed"
+        error, step = text(item, "status") == "failed", self.steps
+        self._told += 1
         if tool not in NAMES:
             self.commands += 1
             self.failures += error
             self.broken = self.broken or (error and result.startswith("bwrap:"))
-        yield ToolFinished(step=self.steps, call=call, tool=tool, result=result, error=error)
+        yield ToolFinished(step=step, call=call, tool=tool, result=result, error=error)
         if tool not in READING:
-            yield FilesTouched(step=self.steps, tool=tool, call=call)
+            yield FilesTouched(step=step, tool=tool, call=call)
 
 
 def _tool(item: object) -> str:

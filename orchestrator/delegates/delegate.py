@@ -12,7 +12,7 @@ from orchestrator import prompts
 from orchestrator.delegates.account import Account
 from orchestrator.delegates.cli import Cli, Reader
 from orchestrator.delegates.ending import LIMITED, Seen, ending
-from orchestrator.delegates.session import Session, Silent
+from orchestrator.delegates.session import Overdue, Session, Silent
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.events import AnyEvent, FilesTouched, Output, Turn, Warned, WorkerFinished
 from orchestrator.outcome import Stop
@@ -20,6 +20,7 @@ from orchestrator.task import Task
 from orchestrator.worker import reopened
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
+from sandbox.gateway.asked import HELD_SECONDS, Asked
 from sandbox.gateway.provider import Waiting
 from sandbox.gateway.turn import Answered
 from sandbox.stream import Exit, Line
@@ -30,6 +31,10 @@ NO_KEY = {
 }
 """What there is to say, of a key or a login, when the provider refuses it."""
 TOO_MANY = 429
+LATE = (
+    f"a change was not on record within {HELD_SECONDS:.0f} s, and the model was not kept waiting"
+    " any longer: a commit can hold the changes of several calls"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,8 @@ class Delegate:
         env = self.cli.environment(watch.task, self.account.token)
         command = self.cli.command(watch.task, self.before)
         told = prompts.delegated(watch.task).encode()
-        with closing(session.items(command, told, env, keep)) as items:
+        behind = watch.reader
+        with closing(session.items(command, told, env, keep, lambda: behind.caught_up)) as items:
             for item in items:
                 yield from watch.events(item)
                 if watch.stop and not watch.stopping:
@@ -125,10 +131,14 @@ class _Watch:
                 if said := item.text.strip():
                     self.complaint.append(said)
                 yield Output(stream="stderr", text=item.text)
+            case Asked(results=results):
+                self.reader.asked(results)
             case Answered():
                 yield from self._answered(item)
             case Waiting(seconds=seconds):
                 yield Warned(text=f"{LIMITED}; it is asked again in {seconds:.0f} s")
+            case Overdue():
+                yield Warned(text=LATE)
             case Silent(clock=clock):
                 self.stop = self.stop or ("time" if clock == "run" else "stalled")
             case Exit():

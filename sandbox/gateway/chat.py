@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.gateway.dialect import Seen, code, numbers, size
+from sandbox.gateway.dialect import Seen, code, given_back, numbers, objects, size
 from sandbox.gateway.responses import problem as problem
 from sandbox.gateway.usage import Usage
 
@@ -43,6 +43,14 @@ def _texts(value: object) -> int:
 
 
 _NAMES = ("role", "id", "type")
+
+
+def results(body: dict[str, Any]) -> dict[str, str]:
+    return given_back(
+        (message.get("tool_call_id"), message.get("content"))
+        for message in objects(body.get("messages"))
+        if message.get("role") == "tool"
+    )
 
 
 def usage(reported: Mapping[str, int]) -> Usage | None:

@@ -1,6 +1,6 @@
 """One way to speak to a model: how usage is told, how errors look, which tools reach the web."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -39,6 +39,10 @@ class Dialect(Protocol):
 
     def seen(self, event: dict[str, Any]) -> Seen:
         """What an event or a document says."""
+        ...
+
+    def results(self, body: dict[str, Any]) -> dict[str, str]:
+        """What the tools gave back that a question tells of, by the ids of their calls."""
         ...
 
     def usage(self, reported: Mapping[str, int]) -> Usage | None:
@@ -84,6 +88,25 @@ def code(value: object) -> str:
         return ""
     named = value.get("code") or value.get("type")
     return named if isinstance(named, str) else ""
+
+
+def objects(value: object) -> Iterator[dict[str, Any]]:
+    """The objects of a list; none of what is no list."""
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield item
+
+
+def given_back(pairs: Iterable[tuple[object, object]]) -> dict[str, str]:
+    """What tools gave back, by call: a text each, or a list of blocks of which some are texts."""
+    return {call: _text(content) for call, content in pairs if isinstance(call, str)}
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    texts = (block.get("text") for block in objects(content))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def size(value: object) -> int:

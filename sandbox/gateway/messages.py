@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.gateway.dialect import Seen, code, numbers, size
+from sandbox.gateway.dialect import Seen, code, given_back, numbers, objects, size
 from sandbox.gateway.usage import Usage
 
 WITHHELD: tuple[str, ...] = ("mcp_servers", "speed", "inference_geo")
@@ -31,6 +31,15 @@ def seen(event: dict[str, Any]) -> Seen:
         case {"type": "error"}:
             return Seen(problem=code(event.get("error")))
     return Seen()
+
+
+def results(body: dict[str, Any]) -> dict[str, str]:
+    return given_back(
+        (block.get("tool_use_id"), block.get("content"))
+        for message in objects(body.get("messages"))
+        for block in objects(message.get("content"))
+        if block.get("type") == "tool_result"
+    )
 
 
 def usage(reported: Mapping[str, int]) -> Usage | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from sandbox.gateway import ceiling, question
+from sandbox.gateway.asked import Asked
 from sandbox.gateway.budget import Ledger, Used
 from sandbox.gateway.dialect import Dialect
 from sandbox.gateway.http import Connection, GoneError, RefusedError, Request
@@ -41,11 +42,13 @@ class Models:
         upstream: Upstream,
         ledger: Ledger,
         on_answer: Callable[[Answered], None] = lambda answered: None,
+        on_question: Callable[[Asked], None] = Asked.let_in,
     ) -> None:
         """`token` is what the sandbox holds in place of a key.
 
         Of several routes that take a request the first one serves it. `on_answer` is called in the
-        gateway's thread.
+        gateway's thread, and so is `on_question`: for each question that leaves, whose answer
+        begins once it is let in.
         """
         if not token:
             raise ValueError("a gateway without a token would serve anybody")
@@ -55,6 +58,7 @@ class Models:
         self._ledger = ledger
         self._rooms = Rooms(ledger)
         self._on_answer = on_answer
+        self._on_question = on_question
         self._places = asyncio.Semaphore(AT_ONCE)
 
     def used(self) -> Used:
@@ -119,7 +123,8 @@ class Models:
             raise RefusedError(400, "The body is nested too deeply.") from None
         url = route.base_url.rstrip("/") + endpoint.suffix + query(request)
         most = ceiling.wanted(kept, endpoint.dialect) if ceiling.whole(kept) else 0
-        return Question(route, request.path, url, passed_on(request), sent, model, most)
+        results = endpoint.dialect.results(kept)
+        return Question(route, request.path, url, passed_on(request), sent, model, results, most)
 
     async def _paid(self, asked: Question, endpoint: Endpoint, connection: Connection) -> None:
         # Counted without a pause after the budget was looked at: nobody else passes in between.
@@ -159,8 +164,11 @@ class Models:
 
     async def _answer(self, asked: Question, turn: Turn) -> None:
         turn.sent = True
+        told = Asked(asked.results)
+        self._on_question(told)
         try:
             async with asyncio.timeout(self._ledger.left()), self._upstream.ask(asked) as reply:
+                await told.allowed()
                 await turn.relay(reply)
         except UpstreamError as error:
             turn.sent = error.sent

@@ -6,8 +6,8 @@ judged here as one request and answered there as another: it is refused.
 
 import json
 import math
-from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.gateway import ceiling
@@ -28,6 +28,8 @@ class Question:
     headers: Headers
     body: bytes
     model: str
+    results: Mapping[str, str] = field(default_factory=dict)
+    """What tools gave back that it tells of, see `Dialect.results`."""
     most: int = 0
     """Tokens of output that are asked for where the answer comes whole; 0 for a stream."""
     held: int = 0

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.gateway.dialect import Seen, code, numbers, size
+from sandbox.gateway.dialect import Seen, code, given_back, numbers, objects, size
 from sandbox.gateway.usage import Usage
 
 WITHHELD: tuple[str, ...] = ("web_search_options", "service_tier")
@@ -30,6 +30,14 @@ def seen(event: dict[str, Any]) -> Seen:
         **numbers(response, "usage", "output_tokens_details"),
     }
     return Seen(reported={**details, **reported}, last=True)
+
+
+def results(body: dict[str, Any]) -> dict[str, str]:
+    return given_back(
+        (item.get("call_id"), item.get("output"))
+        for item in objects(body.get("input"))
+        if str(item.get("type")).endswith("_output")
+    )
 
 
 def usage(reported: Mapping[str, int]) -> Usage | None:

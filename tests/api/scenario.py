@@ -66,6 +66,8 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many frames are sent before `then`."""
     then: Literal["", "end", "close", "reset", "stall", "garbage", "error"] = ""
     """`end` finishes the stream politely, but too early."""
+    slow: float = 0.0
+    """Seconds between two frames."""
     pieces: int = 0
     """Send so many bytes at a time; 0: frame by frame."""
 

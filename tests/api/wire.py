@@ -36,6 +36,8 @@ class Wire:
         for number, frame in enumerate(frames):
             if fault.then and number == fault.after:
                 return self._break(fault, problem)
+            if fault.slow and number:
+                self.pause(fault.slow)
             for piece in _cut(frame, fault.pieces):
                 self._chunk(piece)
         return self._chunk(b"")

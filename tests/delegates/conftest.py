@@ -11,16 +11,18 @@ import pytest
 
 from containers import AGENTS
 from orchestrator import settings
+from orchestrator.delegates.delegate import LATE
 from orchestrator.delegates.table import CLIS
-from orchestrator.events import AnyEvent, Changed, Raw, RunStarted, WorkerFinished
+from orchestrator.events import AnyEvent, Changed, Raw, RunStarted, Warned, WorkerFinished
 from orchestrator.models.access import Traffic
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
 from orchestrator.record import Folder, Record
 from orchestrator.records import Records
 from orchestrator.repository import Repository
-from orchestrator.run import run
+from orchestrator.run import Employ, run
 from orchestrator.settings import Flags, Settings
+from orchestrator.workers import hire
 from sandbox.gateway.routes import Route
 from tests.api.request import Request
 from tests.api.scenario import Scenario
@@ -87,6 +89,7 @@ class Desk:
         origin: Origin | None = None,
         address: str = "",
         login: str = "",
+        employ: Employ = hire,
         **flags: object,
     ) -> Ran:
         """Give the task to a program whose models say what the scenario says.
@@ -113,9 +116,12 @@ class Desk:
             route = Route(cli.api, url, login or key, names, bearer=bool(login))
             records = Records(self.home)
             traffic = traffic or Recording()
-            record = run(task, repository, records, route, told, traffic, origin=origin)
+            record = run(
+                task, repository, records, route, told, traffic, employ=employ, origin=origin
+            )
         unknown = [event.text for event in events if isinstance(event, Raw)]
         assert unknown == [], f"{cli.kit.image} prints what no reader knows: {unknown}"
+        assert Warned(text=LATE) not in events, "a model was kept waiting for what never came"
         ended = times.get(WorkerFinished, time.monotonic())
         took = ended - times.get(Changed, times[RunStarted])
         folder = self.home / "runs" / record.id

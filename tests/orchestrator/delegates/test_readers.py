@@ -163,7 +163,7 @@ def test_a_line_of_five_million_bytes_is_one_event():
 
 
 def item(kind, stage="completed", **more):
-    return {"type": f"item.{stage}", "item": {"id": "i1", "type": kind, **more}}
+    return {"type": f"item.{stage}", "item": {"id": "i1", "type": kind} | more}
 
 
 def test_a_command_of_codex_begins_ends_and_may_have_changed_files():
@@ -184,6 +184,81 @@ def test_codex_s_steps_are_the_answers_that_the_gateway_saw():
     reader.answered()
     reader.answered()
     assert reader.steps == 2
+
+
+def exited(number=0, output=""):
+    return f"Chunk ID: 9540ad\nWall time: 0.1 seconds\nProcess exited with code {number}\n{output}"
+
+
+def ended(call, kind="command_execution"):
+    return item(kind, id=call, status="completed")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("command_execution", exited(3, "Output:\n")),
+        ("file_change", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess."),
+        ("mcp_tool_call", "Wall time: 0.0876 seconds\nOutput:\nother.py added"),
+    ],
+)
+def test_a_call_of_codex_that_ended_is_awaited_in_its_line_and_is_of_its_own_step(kind, said):
+    reader = CodexReader()
+    reader.asked({"old": said})
+    reader.answered()
+    reader.asked({"old": said, "call_1": said})
+    assert (reader.caught_up, reader.steps) == (False, 1)
+    assert {event.step for event in events(reader, ended("item_0", kind))} == {1}
+    assert (reader.caught_up, reader.steps) == (True, 2)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "unsupported call: nonesuch",
+        "apply_patch verification failed: invalid patch",
+        "Wall time: 0.3 seconds\nProcess running with session ID 6015\nOutput:\n",
+        "Plan updated\nOutput:\nProcess exited with code 0",
+        "",
+    ],
+)
+def test_what_codex_tells_in_no_line_is_not_awaited(said):
+    reader = CodexReader()
+    reader.asked({})
+    reader.asked({"call_1": said})
+    assert reader.caught_up
+
+
+def test_a_command_of_codex_that_ends_in_the_background_is_ahead():
+    reader = CodexReader()
+    reader.asked({})
+    events(reader, ended("item_0"))
+    reader.asked({"call_2": exited()})
+    reader.asked({"call_2": exited()})
+    assert reader.caught_up
+    reader.asked({"call_2": exited(), "call_3": exited()})
+    assert not reader.caught_up
+
+
+def test_codex_s_steps_begin_with_the_question_and_a_question_that_failed_is_none():
+    reader = CodexReader()
+    for _ in range(3):
+        reader.asked({})
+    assert reader.steps == 1
+    reader.answered()
+    assert reader.steps == 1
+
+
+def test_a_call_of_claude_is_awaited_in_its_line_when_it_began_in_one():
+    reader = ClaudeReader()
+    events(reader, message(use("Bash")))
+    reader.asked({"of an earlier session": "ok"})
+    assert reader.caught_up
+    reader.asked({"c1": "ok"})
+    assert not reader.caught_up
+    events(reader, result())
+    reader.asked({"c1": "ok"})
+    assert reader.caught_up
 
 
 def test_that_codex_connects_again_is_not_its_end():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from sandbox.gateway.asked import Asked
 from sandbox.gateway.budget import Budget, Ledger
 from sandbox.gateway.gateway import open_gateway
 from sandbox.gateway.models import Models
@@ -119,9 +120,17 @@ def make_asker(connect):
     """Gateways to models, by the routes and what else is asked of them."""
     with ExitStack() as stack:
 
-        def make(*routes, budget=UNBOUND, price=lambda model, usage: None, **more) -> Asker:
+        def make(
+            *routes,
+            budget=UNBOUND,
+            price=lambda model, usage: None,
+            on_question=Asked.let_in,
+            **more,
+        ) -> Asker:
             answered = Answers()
-            models = Models(routes, TOKEN, Provider(**more), Ledger(budget, price), answered.append)
+            ledger = Ledger(budget, price)
+            provider = Provider(**more)
+            models = Models(routes, TOKEN, provider, ledger, answered.append, on_question)
             gateway = stack.enter_context(open_gateway(models))
             stack.callback(lambda: gateway.faults == [] or pytest.fail(gateway.faults[0]))
             return Asker(connect, gateway, models, answered)

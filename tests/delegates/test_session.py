@@ -1,0 +1,146 @@
+"""A program's lines, questions and answers in one order, and whose time it is that passes."""
+
+import asyncio
+import io
+import threading
+import time
+from contextlib import closing
+
+import pytest
+
+from orchestrator.delegates.session import Overdue, Session, Silent
+from orchestrator.task import Limits
+from sandbox.gateway.asked import Asked
+from sandbox.stream import Exit, Line
+from tests.workspace import bench as bench
+from tests.workspace import workspace as workspace
+
+WAITS = "until [ -e go ]; do sleep 0.02; done"
+
+
+@pytest.fixture
+def loop():
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    yield loop
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+class Watched:
+    """A session of a script, and the questions that are asked in it."""
+
+    def __init__(self, workspace, loop, script, silence):
+        limits = Limits(silence=silence)
+        self.session = Session(workspace.box, "sh", limits, time.monotonic() + 60)
+        self.caught_up = True
+        self._workspace, self._loop = workspace, loop
+        self.items = self.session.items(
+            ("sh", "-c", script), b"", {}, io.BytesIO(), lambda: self.caught_up
+        )
+
+    def ask(self, seconds=30.0):
+        """A question comes whose answer is held for so long; what is known once it begins."""
+
+        async def make():
+            return Asked({})
+
+        asked = asyncio.run_coroutine_threadsafe(make(), self._loop).result()
+        asked.until = time.monotonic() + seconds
+        self.session.tell(asked)
+        return asyncio.run_coroutine_threadsafe(asked.allowed(), self._loop)
+
+    def go(self):
+        """Let the script go on."""
+        assert self._workspace.box.run(["touch", "go"]).exit.ok
+
+    def next(self):
+        """What is told next, in a word."""
+        match next(self.items):
+            case Line() as line:
+                return line.text
+            case item:
+                return type(item)
+
+
+@pytest.fixture
+def begin(workspace, loop):
+    begun = []
+
+    def begin(script, silence=60.0):
+        begun.append(Watched(workspace, loop, script, silence))
+        return begun[-1]
+
+    yield begin
+    for watched in begun:
+        watched.items.close()
+
+
+def test_an_answer_is_let_in_when_all_that_was_told_before_its_question_is_done(begin):
+    watched = begin(f"echo one; {WAITS}")
+    assert watched.next() == "one"
+    answer = watched.ask()
+    assert watched.next() is Asked
+    assert not answer.done()
+    watched.go()
+    assert watched.next() is Exit
+    answer.result(10)
+
+
+def test_it_waits_for_the_lines_that_belong_to_its_question(begin):
+    watched = begin(f"{WAITS}; echo late")
+    watched.caught_up = False
+    answer = watched.ask()
+    assert watched.next() is Asked
+    watched.go()
+    assert watched.next() == "late"
+    assert not answer.done()
+    watched.caught_up = True
+    assert watched.next() is Exit
+    answer.result(10)
+
+
+def test_lines_that_never_come_are_waited_for_once_and_that_is_told(begin):
+    watched = begin(WAITS)
+    watched.caught_up = False
+    first = watched.ask(0.3)
+    assert [watched.next(), watched.next()] == [Asked, Overdue]
+    first.result(10)
+    second = watched.ask()
+    assert watched.next() is Asked
+    watched.go()
+    assert watched.next() is Exit
+    second.result(10)
+
+
+def test_an_answer_that_begins_while_its_change_is_recorded_is_told(begin):
+    watched = begin(WAITS)
+    answer = watched.ask(0.3)
+    assert watched.next() is Asked
+    answer.result(10)
+    assert watched.next() is Overdue
+
+
+def test_neither_the_host_s_work_nor_its_holding_back_is_silence(begin):
+    watched = begin(f"echo one; {WAITS}", silence=1.5)
+    watched.caught_up = False
+    assert watched.next() == "one"
+    began = time.monotonic()
+    while time.monotonic() < began + 2:  # recording takes this long
+        time.sleep(0.1)
+    watched.ask(2.0)
+    assert [watched.next(), watched.next(), watched.next()] == [Asked, Overdue, Silent]
+
+
+def test_at_its_end_nobody_is_left_waiting(begin):
+    watched = begin(f"echo one; {WAITS}")
+    watched.caught_up = False
+    assert watched.next() == "one"
+    held, queued = watched.ask(), watched.ask()
+    assert watched.next() is Asked
+    with closing(watched.items):
+        assert not held.done()
+    for answer in (held, queued, watched.ask()):
+        answer.result(10)
