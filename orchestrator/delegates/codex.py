@@ -30,6 +30,10 @@ TOOLS = {"command_execution": "command", "file_change": "aggregated", "mcp_tool_
 _ENDED = re.compile(r"(?m)^(?:Process exited with|Exit code:) |\AWall time: \S+ seconds\Z")
 """At the head of what a model is told of a command, a patch or a call of an MCP server that ended;
 a line tells of each. Of a command that goes on, and of a call that was refused, none does."""
+_KEPT_FROM = re.compile(
+    r"bwrap: |thread '[^\n]* panicked at linux-sandbox/|patch rejected: writing is blocked by "
+)
+"""How the words begin of a call that Codex's own sandbox kept from running; no line tells of it."""
 SILENT = {"reasoning", "todo_list"}
 """Items that say nothing of what is done."""
 _SWITCHED_OFF = ("unbounded_connection_retries", "apps", "plugins", "remote_plugin", "tool_suggest")
@@ -126,7 +130,11 @@ class CodexReader:
                 self._given_back(results[call])
 
     def _given_back(self, said: str) -> None:
-        self._ended += _ENDED.search(said.partition("\nOutput:")[0]) is not None
+        head, output, words = said.partition("\nOutput:")
+        if _KEPT_FROM.match((words if output else said).lstrip()):
+            self.broken = True
+        elif _ENDED.search(head):
+            self._ended += 1
 
     def answered(self) -> None:
         """Codex tells nothing of its answers."""
@@ -190,7 +198,7 @@ class CodexReader:
         if tool not in NAMES:
             self.commands += 1
             self.failures += error
-            self.broken = self.broken or (error and result.startswith("bwrap:"))
+            self.broken = self.broken or (error and _KEPT_FROM.match(result.lstrip()) is not None)
         yield ToolFinished(step=step, call=call, tool=tool, result=result, error=error)
         if tool not in READING:
             yield FilesTouched(step=step, tool=tool, call=call)

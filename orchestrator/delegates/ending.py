@@ -39,7 +39,8 @@ class Seen:
     @property
     def in_vain(self) -> bool:
         """Nothing that it ran was run, or all of it failed."""
-        return self.reader.broken or VAIN <= self.reader.commands == self.reader.failures
+        read = self.reader
+        return read.commands == read.failures and (read.broken or read.commands >= VAIN)
 
     @property
     def error(self) -> str:

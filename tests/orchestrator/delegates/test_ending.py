@@ -70,6 +70,11 @@ USUAL = Seen("codex", DONE, Exit(0, 1.0), Used(), None, "", None, "")
             "nothing that codex ran in the sandbox worked",
         ),
         (replace(USUAL, reader=replace(DONE, commands=3, failures=2)), "complete", "done"),
+        (
+            replace(USUAL, reader=replace(DONE, broken=True, commands=2, failures=1)),
+            "complete",
+            "done",
+        ),
         (replace(USUAL, reader=replace(DONE, commands=1, failures=1)), "complete", "done"),
         (replace(USUAL, stopped="turns"), "turns", "the last words"),
         (replace(USUAL, stopped="time", reader=Read()), "time", "the last words"),

@@ -314,6 +314,32 @@ def test_codex_s_own_sandbox_that_cannot_start_is_seen():
     assert (reader.broken, reader.commands, reader.failures) == (True, 1, 1)
 
 
+NO_BWRAP = "thread 'main' (87) panicked at linux-sandbox/src/launcher.rs:60:13:\nno bwrap"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        exited(101, f"Output:\n\n{NO_BWRAP}"),
+        exited(1, "Output:\nbwrap: No permissions to create new namespace"),
+        "patch rejected: writing is blocked by read-only sandbox",
+    ],
+)
+def test_what_codex_s_own_sandbox_kept_from_running_is_seen_in_what_its_model_is_told(said):
+    reader = CodexReader()
+    reader.asked({})
+    reader.asked({"call_1": said})
+    assert (reader.broken, reader.caught_up) == (True, True)
+
+
+@pytest.mark.parametrize("said", [exited(0, "Output:\nsee bwrap: a page"), "", "Output:\nOutput:"])
+def test_other_words_are_of_no_broken_sandbox(said):
+    reader = CodexReader()
+    reader.asked({"old": "bwrap: of an earlier session"})
+    reader.asked({"old": "bwrap: of an earlier session", "call_1": said})
+    assert not reader.broken
+
+
 OURS = "mcp__orchestrator__patch_file"
 
 
