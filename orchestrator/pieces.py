@@ -60,7 +60,7 @@ def split(
     if output == "":
         raise UsageError("--output is empty: name a folder.")
     path = existing(source)
-    data = path.read_bytes()
+    data = content(path)
     cut = _cut(path, data, how, parser)
     place = _text(Path(output) if output is not None else _own(path, home))
     seal = Seal(home)
@@ -85,7 +85,7 @@ def refresh(
     """
     with opened(where, home, source) as (stored, path):
         require_merged(stored)
-        return recut(stored, path, path.read_bytes(), Seal(home), parser, tell)
+        return recut(stored, path, content(path), Seal(home), parser, tell)
 
 
 def discard(
@@ -93,7 +93,7 @@ def discard(
 ) -> tuple[Written, tuple[int, ...]]:
     """Cut the source of an index anew and drop what was edited; the numbers of those pieces."""
     with opened(where, home, source) as (stored, path):
-        written = recut(stored, path, path.read_bytes(), Seal(home), parser)
+        written = recut(stored, path, content(path), Seal(home), parser)
         return written, tuple(stored.edited)
 
 
@@ -104,7 +104,7 @@ def opened(
     """The folder of an index, locked and checked, and the source that its pieces are of.
 
     `source` names a file for an index that is not ours or whose file was renamed. With `look`
-    nothing is written. Raises PieceError.
+    nothing is written. Raises PieceError, and UsageError when a file cannot be read.
     """
     place = _folder(where)
     seal = Seal(home)
@@ -155,17 +155,25 @@ def require_merged(stored: Stored) -> None:
 
 
 def existing(source: str) -> Path:
-    """The plain file that a name leads to, through symbolic links. Raises PieceError."""
+    """The plain file that a name leads to, through symbolic links. Raises UsageError."""
     path = Path(os.path.realpath(source))
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise PieceError(f"file not found: {source}") from None
+        raise UsageError(f"file not found: {source}") from None
     except OSError as error:
-        raise PieceError(f"{source} cannot be read: {error.strerror}.") from None
+        raise UsageError(f"{source} cannot be read: {error.strerror}.") from None
     if not stat.S_ISREG(mode):
-        raise PieceError(f"{source} is no plain file: name one.")
+        raise UsageError(f"{source} is no plain file: name one.")
     return _text(path)
+
+
+def content(path: Path) -> bytes:
+    """All of a file. Raises UsageError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def _source(index: Index) -> Path:
@@ -244,7 +252,7 @@ def _folder(where: str) -> Path:
     """The folder of an index that is named by its path or by that of its folder."""
     path = Path(where)
     if not path.exists():
-        raise PieceError(f"file not found: {where}")
+        raise UsageError(f"file not found: {where}")
     if not path.is_dir() and path.name != NAME:
         raise UsageError(f"{where} is no index: name the {NAME} that `orchestrator split` wrote.")
     return _text(path if path.is_dir() else path.parent)

@@ -10,7 +10,7 @@ from pathlib import Path
 from orchestrator import threeway
 from orchestrator.errors import PieceError
 from orchestrator.parser import Parser
-from orchestrator.pieces import opened, recut
+from orchestrator.pieces import content, opened, recut
 from orchestrator.seal import Seal
 from orchestrator.threeway import Span
 from sandbox import scratch
@@ -74,7 +74,7 @@ def rejoin(where: str, home: Path, way: Way, parser: Parser, source: str | None 
     """
     with opened(where, home, source, look=way.dry_run) as (stored, path), _turn(path):
         joined = merge(stored.pieces, _contents(stored))
-        now = path.read_bytes()
+        now = content(path)
         found = _agreed(stored, path, now, joined.data, way)
         done = Rejoined(
             source=path,

@@ -25,6 +25,7 @@ from splitters.map import Map, draw
 _SILENT = 1.0
 """Seconds of work that nobody is told of."""
 _SAMPLE = 8192
+_BINARY = "it is binary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Found:
     named: bool
     """The file itself was named, not a folder above it."""
     unread: bool = False
-    """It was named, and it could not be read."""
+    """It was named, and it cannot be read, or is no text."""
 
     def as_object(self) -> dict[str, object]:
         return {
@@ -104,7 +105,7 @@ def _outlined(parser: Parser, files: Sequence[tuple[Path, bool]]) -> Iterator[Fo
             continue
         trouble = _unfit(content)
         outlined = Outlined("", (), trouble) if trouble else parser.outline(content, str(path))
-        yield Found(_name(path), outlined, named)
+        yield Found(_name(path), outlined, named, named and trouble == _BINARY)
 
 
 def _content(path: Path) -> bytes:
@@ -117,14 +118,14 @@ def _unfit(content: bytes) -> str:
     """Why a file has no outline, in words; else empty."""
     if len(content) > LARGEST:
         return f"it has more than {LARGEST >> 20} MiB"
-    return "it is binary" if form.encoding(content[:_SAMPLE]) == "binary" else ""
+    return _BINARY if form.encoding(content[:_SAMPLE]) == "binary" else ""
 
 
 def _print(found: Iterable[Found], depth: int) -> int:
     ink, code, before = say.stdout_ink(), 0, False
     for each in found:
         outlined = each.outlined
-        code = 1 if each.unread else code
+        code = UsageError.exit_code if each.unread else code
         if outlined.trouble:
             say.note(f"note: {each.path}: {outlined.trouble}")
         if outlined.declarations or (each.named and not outlined.trouble):
@@ -138,7 +139,7 @@ def _print(found: Iterable[Found], depth: int) -> int:
 def _print_objects(found: Iterable[Found]) -> int:
     objects = list(found)
     say.json([each.as_object() for each in objects])
-    return int(any(each.unread for each in objects))
+    return UsageError.exit_code if any(each.unread for each in objects) else 0
 
 
 def _map(parser: Parser, paths: Sequence[Path], tokens: int) -> Map:

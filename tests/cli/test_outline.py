@@ -91,6 +91,20 @@ def test_a_named_file_that_cannot_be_read_is_an_error_and_the_rest_is_shown(fold
     assert orchestrator("outline", "link.py").code == 2
 
 
+@pytest.mark.parametrize("words", [(), ("--json",)])
+@pytest.mark.parametrize(
+    ("name", "trouble"),
+    [("bin.py", "it is binary"), ("/proc/self/mem", "it cannot be read: Input/output error")],
+)
+def test_a_named_file_without_text_ends_with_2_and_the_rest_is_shown(
+    folder, orchestrator, name, trouble, words
+):
+    (folder / "bin.py").write_bytes(b"\0\1\2")
+    said = orchestrator("outline", name, "sums.py", *words)
+    assert (said.code, trouble in said.err + said.text) == (2, True)
+    assert "sums.py" in said.text
+
+
 def test_a_missing_file_is_one_sentence_and_nothing_is_shown(folder, orchestrator):
     said = orchestrator("outline", "sums.py", "gone.py")
     assert (said.code, said.out) == (2, b"")

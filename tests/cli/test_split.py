@@ -114,7 +114,13 @@ def test_a_source_that_grew_is_cut_anew(split, file):
 def test_a_file_that_is_not_there(orchestrator):
     """S10"""
     said = orchestrator("split", "nowhere.txt")
-    assert (said.code, said.out, said.err) == (1, b"", "error: file not found: nowhere.txt\n")
+    assert (said.code, said.out, said.err) == (2, b"", "error: file not found: nowhere.txt\n")
+
+
+def test_a_file_that_cannot_be_read(orchestrator):
+    said = orchestrator("split", "/proc/self/mem")
+    assert (said.code, said.out) == (2, b"")
+    assert said.err.endswith("/mem cannot be read: Input/output error.\n")
 
 
 def test_a_refresh_takes_all_settings_from_the_index(split, file):
@@ -275,7 +281,7 @@ def test_words_that_say_too_little_or_too_much(orchestrator, words):
 
 def test_a_folder_is_no_file(orchestrator, tmp_path):
     said = orchestrator("split", str(tmp_path))
-    assert (said.code, said.err) == (1, f"error: {tmp_path} is no plain file: name one.\n")
+    assert (said.code, said.err) == (2, f"error: {tmp_path} is no plain file: name one.\n")
 
 
 def test_an_output_that_is_a_file(orchestrator, file):
