@@ -1,5 +1,6 @@
 #!/bin/sh
-# agents.sh [claude] [codex]: builds the images that hold those programs, unless they are there.
+# agents.sh [claude] [codex] [codex-acp]: builds the images that hold those programs, unless they are
+# there; without a name, the first two.
 # They come from npm's registry at the versions and checksums of agents/table; nothing of them is run.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -44,6 +45,7 @@ build() {
     mkdir -p "$scratch/image/opt/agents/$name"
     tar -xzf "$scratch/packed" -C "$scratch/image/opt/agents/$name" --no-same-owner \
         --strip-components "$strip" --exclude '*/codex-resources' "$member"
+    chmod -R a+rx "$scratch/image/opt/agents/$name" # codex-acp is packed without that
     cp "$here/agents/Dockerfile" "$scratch/image/"
     DOCKER_BUILDKIT=0 docker build -q --label "recipe=$recipe" -t "$image" "$scratch/image" >/dev/null 2>"$scratch/log" || die "$image: $(cat "$scratch/log")"
     rm -rf "$scratch/image" "$scratch/packed"

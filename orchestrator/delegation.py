@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from msgspec import Struct, field
 
 from orchestrator import owned_flags
+from orchestrator.agent_command import AcpSettings
 
 SERVER = "orchestrator"
 """The name that programs know our tools' server by."""
@@ -47,6 +48,7 @@ class DelegateSettings(Struct, frozen=True):
     """Whether they are offered our tools for large files."""
     claude: Delegation = field(default_factory=Delegation)
     codex: Delegation = field(default_factory=Delegation)
+    acp: AcpSettings = field(default_factory=AcpSettings)
 
     @property
     def each(self) -> dict[str, Delegation]:

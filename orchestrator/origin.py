@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from orchestrator import journal
 from orchestrator.changes import Changes
+from orchestrator.delegates.acp import Acp
 from orchestrator.delegates.table import CLIS
 from orchestrator.delegates.transcript import Transcript, found
 from orchestrator.dialogue import Dialogue, read
@@ -88,6 +89,11 @@ class Origin:
 def _require_session(record: Record) -> None:
     if record.task.worker == "command":
         advice = "a command has no session: run it again, with `--base` for its branch"
+    elif record.task.worker == "acp" and not Acp(record.task.command).transcripts:
+        advice = (
+            f"where {record.task.command[0]} keeps its sessions is not known; start a new run, with"
+            " `--base` for its branch"
+        )
     elif record.task.conversation:
         (file,) = record.task.only
         advice = f'`orchestrator edit {file} "..."` goes on with its conversation'
@@ -97,7 +103,7 @@ def _require_session(record: Record) -> None:
 
 
 def _before(record: Record, folder: Folder, fork: bool) -> Dialogue | Transcript:
-    if record.task.worker in CLIS:
+    if record.task.worker in (*CLIS, "acp"):
         return _transcript(record, folder, fork)
     told = [read(path) for path in (folder.earlier, folder.conversation) if path.is_file()]
     messages = [message for each in told for message in each.messages]

@@ -221,7 +221,7 @@ def _employed(
     folder.artifacts.mkdir(exist_ok=True)
     if before is None and task.worker == "agent":
         before = Dialogue(())  # so that another run can go on with this one
-    if isinstance(before, Dialogue) and brain is not None and not isinstance(brain, Route):
+    if isinstance(before, Dialogue) and not isinstance(brain, Route | tuple | None):
         said = before.begin(attempt.id, brain.name, folder.earlier)
         attempt.tell_all([Warned(text=said)] if said else [])
     return employ(task, brain, folder.artifacts, traffic, before)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from orchestrator import delegation, named_command, toml_file
+from orchestrator import agent_command, delegation, named_command, toml_file
 from orchestrator.beside import Beside, companions
 from orchestrator.delegation import DelegateSettings, Delegation
 from orchestrator.errors import SettingsError, UsageError
@@ -98,6 +98,8 @@ class Flags:
     """The name of a command in the settings."""
     arguments: tuple[str, ...] = ()
     """Its arguments, as NAME=VALUE each."""
+    agent: str = ""
+    """The command of an agent, for the `acp` worker."""
     model: str | None = None
     image: str | None = None
     runtime: str | None = None
@@ -157,6 +159,7 @@ def task(
     worker = flags.worker or ("command" if flags.command or flags.use else "agent")
     _check_worker(worker, flags)
     flags = _with_words(settings, flags, prompt.strip(), commit)
+    command = agent_command.words(worker, flags.command, flags.agent, settings.delegates.acp)
     online = settings.setup_network if flags.setup_network is None else flags.setup_network
     delegations = settings.delegates.each
     mine = delegations.get(worker, Delegation())
@@ -173,10 +176,10 @@ def task(
     return Planned(
         task=Task(
             repository=repository,
-            prompt=_prompt(prompt, flags.command),
+            prompt=_prompt(prompt, () if worker == "acp" else command),
             base=flags.base,
             worker=worker,
-            command=flags.command,
+            command=command,
             model=model,
             image=settings.image if flags.image is None else flags.image,
             runtime=settings.sandbox.runtime if flags.runtime is None else flags.runtime,
@@ -239,7 +242,12 @@ def _check(limits: Limits, model: str, commands: tuple[str, ...]) -> None:
         raise ValueError("a set-up or check command is empty, leave it out")
 
 
-_CALLED = {"agent": "The agent", "claude": "Claude Code", "codex": "Codex"}
+_CALLED = {
+    "agent": "The agent",
+    "claude": "Claude Code",
+    "codex": "Codex",
+    "acp": "An agent of the acp worker",
+}
 
 
 def _check_worker(worker: WorkerKind, flags: Flags) -> None:
@@ -252,7 +260,7 @@ def _check_worker(worker: WorkerKind, flags: Flags) -> None:
             "The command worker needs a command: put it after `--`,"
             f" or name one of {FILE} with --use."
         )
-    if worker != "command" and (flags.command or flags.use):
+    if worker != "command" and (flags.use or (flags.command and worker != "acp")):
         drop = "what is after `--`" if flags.command else "--use"
         raise UsageError(
             f"{_CALLED[worker]} takes no command: say `--worker command`, or drop {drop}."

@@ -12,7 +12,7 @@ MAX_TURNS = 50
 
 Number = TypeVar("Number", int, float)
 
-WorkerKind = Literal["agent", "command", "claude", "codex"]
+WorkerKind = Literal["agent", "command", "claude", "codex", "acp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Task:
     base: str = "HEAD"
     worker: WorkerKind = "agent"
     command: tuple[str, ...] = ()
-    """The deterministic fixer's arguments, for the `command` worker."""
+    """The deterministic fixer, for the `command` worker; the agent's program, for `acp`."""
     model: str = ""
     """`provider:name`, for the `agent` worker."""
     image: str = ""

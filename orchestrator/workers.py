@@ -7,7 +7,8 @@ from typing import TypeAlias
 from orchestrator.agent.loop import Agent
 from orchestrator.command import Command
 from orchestrator.delegates.account import Account
-from orchestrator.delegates.cli import Cli
+from orchestrator.delegates.acp import Acp
+from orchestrator.delegates.cli import Program
 from orchestrator.delegates.delegate import Delegate
 from orchestrator.delegates.lent import Equipped, Lent
 from orchestrator.delegates.remembered import Remembered
@@ -24,8 +25,8 @@ from sandbox.gateway.mask import spellings
 from sandbox.gateway.routes import Route
 from sandbox.kit import Kit
 
-Brain: TypeAlias = Model | Route | None
-"""An agent's model; for a delegate, the route on which the gateway asks models; else nothing."""
+Brain: TypeAlias = Model | Route | tuple[Route, ...] | None
+"""An agent's model; for a delegate, the routes on which the gateway asks models; else nothing."""
 Before: TypeAlias = Dialogue | Transcript | None
 """What an agent had said and heard; for a delegate, its program's own session; else nothing."""
 SESSIONS = "sessions"
@@ -59,24 +60,37 @@ def hire(
     if cli := CLIS.get(task.worker):
         if not isinstance(brain, Route):
             raise UsageError(f"{cli.name} needs a way to models of {cli.api}.")
-        return _delegate(cli, task, brain, artifacts, traffic, before)
-    if brain is None or isinstance(brain, Route):
+        cli = LOGINS[cli.name] if brain.bearer else cli
+        return _delegate(cli, cli.kit, task, (brain,), artifacts, traffic, before)
+    if task.worker == "acp":
+        routes = brain if isinstance(brain, tuple) else ()
+        agent = Acp(task.command, routes)
+        return _delegate(agent, agent.kit, task, routes, artifacts, traffic, before)
+    if brain is None or isinstance(brain, Route | tuple):
         raise UsageError("An agent needs a model: name one with --model provider:name.")
     dialogue = before if isinstance(before, Dialogue) else None
     return Hired(Agent(brain, artifacts, patience=traffic.patience, dialogue=dialogue))
 
 
 def _delegate(
-    cli: Cli, task: Task, route: Route, artifacts: Path, traffic: Traffic, before: Before
+    cli: Program,
+    kit: Kit | None,
+    task: Task,
+    routes: tuple[Route, ...],
+    artifacts: Path,
+    traffic: Traffic,
+    before: Before,
 ) -> Hired:
     session = before if isinstance(before, Transcript) else None
-    cli = LOGINS[cli.name] if route.bearer else cli
     answers = None if cli.counts_turns else task.limits.turns
-    account = Account.open(task, route, traffic, answers)
-    secrets = frozenset(spellings((route.key, account.token)))
-    hired = Hired(Delegate(cli, account, artifacts, session), (account.door,), (cli.kit,))
+    account = Account.open(task, routes, traffic, answers)
+    secrets = frozenset(spellings((*(route.key for route in routes), account.token)))
+    kits = (kit,) if kit else ()
+    hired = Hired(Delegate(cli, account, artifacts, session), (account.door,), kits)
     if task.lends:
         hired = _equipped(hired, Lent(artifacts, account.token))
+    if not cli.transcripts:
+        return hired
     place = artifacts / SESSIONS
     return replace(hired, worker=Remembered(hired.worker, cli, place, secrets, session))
 

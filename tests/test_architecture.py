@@ -19,6 +19,7 @@ PACKAGES = ("orchestrator", "sandbox", "splitters", "containers")
 
 LAYERS = (
     {
+        "agent_command",
         "beside",
         "child",
         "coarse",
@@ -72,8 +73,10 @@ MAY_IMPORT = {
 }
 
 DOORS = {
+    "acp": r"orchestrator/delegates/acp_talk\.py",
     "anthropic": r"orchestrator/models/anthropic\.py",
-    "asyncio": r"sandbox/gateway/.*",
+    # The library of the Agent Client Protocol has an event loop.
+    "asyncio": r"sandbox/gateway/.*|orchestrator/delegates/acp_talk\.py",
     "click": r"orchestrator/cli/.*",
     "detect_secrets": r"orchestrator/guardrails/.*",
     "docker": r"sandbox/[^/]*|sandbox/gateway/(relay|link)\.py",

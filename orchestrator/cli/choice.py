@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from orchestrator.delegates.cli import Cli
-from orchestrator.delegates.table import LOGINS
+from orchestrator.delegates.table import CLIS, LOGINS
 from orchestrator.errors import UsageError
 from orchestrator.models.access import DIRECT, Traffic, address_variable
 from orchestrator.models.model import Model
@@ -61,6 +61,28 @@ def route(
     )
     names = (*((name,) if name else ()), *cli.models)
     return Route(cli.api, access.base_url, access.key, names, bearer=login)
+
+
+def routes(model: str, environ: Mapping[str, str], traffic: Traffic) -> tuple[Route, ...]:
+    """How the gateway asks models for an agent of any make, by keys alone, and never by a login.
+
+    For the one that was named; else for all that Claude Code and Codex may choose from, of the
+    providers whose keys are set. Raises UsageError when the key is not set, or no API is known.
+    """
+    provider = model.partition(":")[0]
+    apis = [cli.api for cli in CLIS.values()]
+    if provider and provider not in apis:
+        known = " or ".join(f"{api}:NAME" for api in apis)
+        raise UsageError(f"An agent's program asks APIs that it knows: name a model as {known}.")
+    clis = [cli for cli in CLIS.values() if provider in ("", cli.api)]
+    if not traffic.source:
+        held = keys(environ)
+        if provider and clis[0].credential.variable not in held:
+            raise UsageError(
+                f"The agent needs a key of {provider}: set {clis[0].credential.variable}."
+            )
+        clis = [cli for cli in clis if cli.credential.variable in held]
+    return tuple(route(cli, model, environ, traffic) for cli in clis)
 
 
 def remarks(cli: Cli, route: Route) -> list[str]:

@@ -12,6 +12,7 @@ import click
 from orchestrator.cli import place, say, shelf
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.shelf import Deed
+from orchestrator.delegates.acp_agents import KNOWN
 from orchestrator.delegates.table import CLIS
 from orchestrator.errors import RecordError
 from orchestrator.machine import size
@@ -106,7 +107,7 @@ def _toolboxes(engine: Engine, records: Records, order: Order) -> Iterator[str]:
     """Toolboxes of other versions; a run that begins has no container yet in the one it needs."""
     if order.before is None or _running(records) or not present(engine, toolbox.IMAGE):
         return
-    kits = [cli.kit for cli in CLIS.values()]
+    kits = [cli.kit for cli in CLIS.values()] + [agent.kit for agent in KNOWN.values()]
     for name in toolbox.old(engine, order.before, kits):
         if order.dry or toolbox.remove(engine, name):
             yield f"remove toolbox {name}"

@@ -57,12 +57,15 @@ class WithCommand(click.Command):
 @click.option("--only", multiple=True, metavar="PATH", help="Nothing but PATH may change.")
 @click.option(
     "--worker",
-    type=click.Choice(["agent", "command", *CLIS]),
+    type=click.Choice(["agent", "command", *CLIS, "acp"]),
     help="Who works: a model with tools, or the COMMAND after `--`.",
 )
 @click.option("--use", metavar="NAME", help="Carry out [commands.NAME] of .orchestrator.toml.")
 @click.option(
     "--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="An argument for that command."
+)
+@click.option(
+    "--command", "agent", default="", metavar="CMD", help="The agent that --worker acp starts."
 )
 @click.option(
     "--map-tokens",
@@ -98,6 +101,7 @@ def command(
       orchestrator run "the totals are off by one" --check "make test"
       orchestrator run https://example.org/r.git --task-file task.md
       orchestrator run --worker command -- ruff check --fix .
+      orchestrator run "the totals are off by one" --worker acp --command codex-acp
       orchestrator run --replay k7m2x
     """
     after = click.get_current_context().meta.get(COMMAND, ())
@@ -195,6 +199,11 @@ def carry_out(
         task = replace(task, replay=traffic.source, login=brain.bearer)
         for said in () if traffic.source else choice.remarks(cli, brain):
             say.note(f"note: {said}")
+    elif task.worker == "acp":
+        brain = choice.routes(task.model, os.environ, traffic)
+        task = replace(task, replay=traffic.source)
+        if not brain:
+            say.note(f"note: no key is set ({' or '.join(choice.DEFAULTS)}): no model can be asked")
     with stoppable():
         return run(
             task,

@@ -1,7 +1,7 @@
 """What a delegate may ask of models, by the gateway: its token, its budget, what it used."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from orchestrator import pricing
@@ -37,7 +37,7 @@ class Account:
 
     @classmethod
     def open(
-        cls, task: Task, route: Route, traffic: Traffic, answers: int | None = None
+        cls, task: Task, routes: Sequence[Route], traffic: Traffic, answers: int | None = None
     ) -> "Account":
         """An account with the task's limits, and with so many answers where that is given.
 
@@ -54,7 +54,7 @@ class Account:
         provider = Provider(patience=MAX_DELAY, on_wait=account._heard)
         upstream = traffic.upstream(provider, account.token)
         heard = account._heard
-        account.door = Models([route], account.token, upstream, account.ledger, heard, heard)
+        account.door = Models(routes, account.token, upstream, account.ledger, heard, heard)
         return account
 
     def used(self) -> Used:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.events import AnyEvent
@@ -10,6 +10,7 @@ from orchestrator.outcome import Stop
 from orchestrator.task import Task
 from sandbox.gateway.routes import Api
 from sandbox.kit import Kit
+from sandbox.pipe import Pipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +73,62 @@ class Reader(Protocol):
         ...
 
 
-class Cli(Protocol):
-    """One program."""
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What a session begins with."""
+
+    told: str
+    """The prompt."""
+    task: Task
+    token: str
+    """What the program holds in place of a key."""
+    before: Transcript | None = None
+    """The session it goes on with."""
+
+
+@runtime_checkable
+class Talking(Protocol):
+    """Whoever speaks to a program while it works; such a `Reader` answers what it reads."""
+
+    @property
+    def over(self) -> bool:
+        """All was said and answered: the program has no reason to stay."""
+        ...
+
+    def begin(self, briefing: Briefing) -> bytes | Pipe:
+        """The program's input."""
+        ...
+
+    def leave(self) -> bool:
+        """Ask the program to end, in its own words; False where it takes none."""
+        ...
+
+    def close(self) -> None:
+        """The program has ended."""
+        ...
+
+
+class Prompt:
+    """Says all at once, at the beginning."""
+
+    over = False
+
+    def begin(self, briefing: Briefing) -> bytes:
+        """As `Talking.begin` says."""
+        return briefing.told.encode()
+
+    def leave(self) -> bool:
+        """It does not listen any more."""
+        return False
+
+    def close(self) -> None:
+        """There is nothing to be let go of."""
+
+
+class Program(Protocol):
+    """How one program is driven."""
 
     name: str
-    kit: Kit
     api: Api
     """Which API it speaks."""
     credential: Credential
@@ -87,7 +139,8 @@ class Cli(Protocol):
     models: tuple[str, ...]
     """What it may ask when no model was named."""
     transcripts: str
-    """Where it keeps a session, below its home: a glob with {} for the session's id."""
+    """Where it keeps a session, below its home: a glob with {} for the session's id; empty: nobody
+    knows, and it cannot be resumed."""
     transcript: str
     """Where it finds a session that is put there, likewise."""
 
@@ -102,3 +155,9 @@ class Cli(Protocol):
     def reader(self) -> Reader:
         """For a new session."""
         ...
+
+
+class Cli(Program, Protocol):
+    """A program that we have a kit of."""
+
+    kit: Kit

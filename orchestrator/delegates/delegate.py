@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from orchestrator import prompts
 from orchestrator.delegates.account import Account
-from orchestrator.delegates.cli import Cli, Reader
+from orchestrator.delegates.cli import Briefing, Program, Prompt, Reader, Talking
 from orchestrator.delegates.ending import LIMITED, Seen, ending
 from orchestrator.delegates.session import Overdue, Session, Silent
 from orchestrator.delegates.transcript import Transcript
@@ -39,9 +39,9 @@ LATE = (
 
 @dataclass(frozen=True, slots=True)
 class Delegate:
-    """The worker that drives a `Cli`."""
+    """The worker that drives a `Program`."""
 
-    cli: Cli
+    cli: Program
     account: Account
     artifacts: Path
     """A folder on the host; every raw line is kept there."""
@@ -54,7 +54,7 @@ class Delegate:
         In a box that died the program begins once more, on the files as they were last recorded.
         """
         until = time.monotonic() + task.limits.seconds
-        with (self.artifacts / f"{self.cli.name}.jsonl").open("xb") as keep:
+        with (self.artifacts / f"{task.worker}.jsonl").open("xb") as keep:
             while True:
                 watch, opened = _Watch(self.cli.reader(), task, self.account), box.openings
                 try:
@@ -72,18 +72,24 @@ class Delegate:
         self, watch: "_Watch", box: Box, keep: BinaryIO, until: float
     ) -> Generator[AnyEvent, None, None]:
         """One start of the program, to its end."""
-        session = Session(box, self.cli.name, watch.task.limits, until)
+        reader = watch.reader
+        talk = reader if isinstance(reader, Talking) else Prompt()
+        session = Session(box, self.cli.name, watch.task.limits, until, talk.leave)
         self.account.listener = session.tell
         env = self.cli.environment(watch.task, self.account.token)
         command = self.cli.command(watch.task, self.before)
-        told = prompts.delegated(watch.task).encode()
-        behind = watch.reader
-        with closing(session.items(command, told, env, keep, lambda: behind.caught_up)) as items:
-            for item in items:
-                yield from watch.events(item)
-                if watch.stop and not watch.stopping:
-                    watch.stopping = True
-                    session.stop()
+        told = prompts.delegated(watch.task)
+        with closing(talk):
+            stdin = talk.begin(Briefing(told, watch.task, self.account.token, self.before))
+            items = session.items(command, stdin, env, keep, lambda: reader.caught_up)
+            with closing(items):
+                for item in items:
+                    yield from watch.events(item)
+                    if talk.over:
+                        session.await_end()
+                    if (watch.stop or watch.dismissed) and not watch.stopping:
+                        watch.stopping = True
+                        session.stop()
 
     def _another_key(self, why: str) -> str:
         mine = self.cli.credential
@@ -102,6 +108,7 @@ class Delegate:
                 stopped=watch.stop,
                 complaint=" ".join(watch.complaint)[-500:],
                 longest=watch.longest,
+                dismissed=watch.dismissed,
             )
         )
 
@@ -115,6 +122,8 @@ class _Watch:
         self.account = account
         self.stop: Stop | None = None
         self.stopping = False
+        self.dismissed = False
+        """It had done its work, and was still there."""
         self.exit: Exit | None = None
         self.refused_key = ""
         self.longest = False
@@ -139,6 +148,8 @@ class _Watch:
                 yield Warned(text=f"{LIMITED}; it is asked again in {seconds:.0f} s")
             case Overdue():
                 yield Warned(text=LATE)
+            case Silent(clock="farewell"):
+                self.dismissed = True
             case Silent(clock=clock):
                 self.stop = self.stop or ("time" if clock == "run" else "stalled")
             case Exit():

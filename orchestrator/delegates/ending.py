@@ -30,6 +30,8 @@ class Seen:
     """The last lines of its standard error."""
     longest: bool = False
     """An answer was as long as one may be."""
+    dismissed: bool = False
+    """It had finished, and we ended it: its status says nothing."""
 
     @property
     def finished(self) -> bool:
@@ -114,7 +116,7 @@ CASES = (
         lambda seen: seen.error,
     ),
     Case(
-        lambda seen: not seen.exit.ok,
+        lambda seen: not seen.exit.ok and not seen.dismissed,
         "failed",
         lambda seen: (
             f"{seen.program} said it was finished, and ended with status {seen.exit.status}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import whole
-from orchestrator.delegates.cli import Cli
+from orchestrator.delegates.cli import Program
 from orchestrator.delegates.transcript import LARGEST, Transcript, is_session
 from orchestrator.events import AnyEvent, FilesTouched, Session
 from orchestrator.task import Task
@@ -24,7 +24,7 @@ class Remembered:
     """A delegate whose session outlives its box."""
 
     worker: Worker
-    cli: Cli
+    cli: Program
     kept: Path
     """The folder on the host where its transcript goes."""
     secrets: frozenset[bytes]

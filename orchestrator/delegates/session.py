@@ -15,15 +15,22 @@ from sandbox.gateway.asked import Asked
 from sandbox.gateway.provider import Waiting
 from sandbox.gateway.turn import Answered
 from sandbox.hardening import BUSYBOX
+from sandbox.pipe import Pipe
 from sandbox.stream import Exit, Line
 
-Clock = Literal["silence", "turn", "run"]
+Clock = Literal["silence", "turn", "run", "farewell"]
+FAREWELL = 3.0
+"""Seconds in which a program ends that was asked to in its own words, before it gets a signal."""
 PATIENCE = {"INT": 4.0, "TERM": 2.0}
 """Signals in the order in which a program is asked to end, and the seconds it has for each; then
 every process of the sandbox is killed."""
 KILL_SECONDS = 5.0
 LONGEST = 32 << 20
 """Bytes of one line: an event can hold a whole file, and half of one is not JSON."""
+AHEAD = 64 << 20
+"""Bytes of lines that wait to be read; a program that prints more has to wait, too."""
+_LINE = 200
+"""Bytes that a line counts for besides its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,18 @@ class Session:
     one question in forty comes before its line, by up to 6 ms on a busy machine).
     """
 
-    def __init__(self, box: Box, name: str, limits: Limits, until: float) -> None:
-        """`name` is the program's; it has `until`, as the monotonic clock tells the time."""
+    def __init__(
+        self,
+        box: Box,
+        name: str,
+        limits: Limits,
+        until: float,
+        farewell: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`name` is the program's; it has `until`, as the monotonic clock tells the time.
+
+        `farewell` asks it to end in its own words, if it takes any.
+        """
         self._box = box
         self._name = name
         self._limits = limits
@@ -63,6 +80,16 @@ class Session:
         self._patient = True
         """Lines that belong to a question are waited for: so far, they have come."""
         self._closed = False
+        self._farewell = farewell
+        self._end: float | None = None
+        """When it is to have ended by itself."""
+        self._ahead = 0
+        self._room = threading.Condition()
+        self._stopping = False
+
+    def await_end(self) -> None:
+        """The program has done its work: from now on it has little time to end."""
+        self._end = self._end or time.monotonic() + FAREWELL
 
     def tell(self, heard: Heard) -> None:
         """A question is asked, its answer ended, or is waited for. Works in any thread."""
@@ -73,7 +100,7 @@ class Session:
     def items(
         self,
         command: Sequence[str],
-        stdin: bytes,
+        stdin: bytes | Pipe,
         env: Mapping[str, str],
         keep: BinaryIO,
         caught_up: Callable[[], bool],
@@ -105,7 +132,12 @@ class Session:
 
     def stop(self) -> None:
         """Ask the program and all it started to end, ever more firmly; returns when it has."""
+        with self._room:
+            self._stopping = True
+            self._room.notify_all()
         with suppress(SandboxError):  # a dead box ends its commands
+            if not self._over.is_set() and self._farewell() and self._over.wait(FAREWELL):
+                return
             for signal, seconds in PATIENCE.items():
                 if self._over.is_set():
                     return
@@ -121,9 +153,11 @@ class Session:
         self._left = time.monotonic()
         if self._held:
             self._forgive(self._left - asked_for)
-        else:
+        elif not isinstance(item, Silent):
             self._heard = max(self._heard, self._left)
-        if isinstance(item, Asked):
+        if isinstance(item, Line):
+            self._taken(item)
+        elif isinstance(item, Asked):
             self._held.append(item)
         elif isinstance(item, Answered):
             self._heard = self._answered = self._left
@@ -140,11 +174,16 @@ class Session:
     def _item(self, now: float) -> Item | BaseException:
         """What comes next, or the clock that runs out before."""
         due: dict[Clock, float] = {"run": self._until}
-        if not self._held:
+        if self._end is not None:
+            due["farewell"] = self._end
+        elif not self._held:
             due["silence"] = self._heard + self._limits.silence
             due["turn"] = self._answered + self._limits.turn_seconds
         first = min(due, key=due.__getitem__)
         until = min([due[first], *(asked.until for asked in self._held)])
+        # Lines that never cease stop neither of these clocks.
+        if due[first] <= now and first in ("run", "farewell") and not self._stopping:
+            return Silent(first)
         try:
             return self._items.get(timeout=max(0.0, until - now))
         except queue.Empty:
@@ -153,6 +192,21 @@ class Session:
         self._patient = False
         self._let_in()
         return Overdue()
+
+    def _taken(self, line: Line) -> None:
+        with self._room:
+            self._ahead -= len(line.data) + _LINE
+            self._room.notify_all()
+
+    def _put(self, item: Line | Exit) -> None:
+        """Pass on what came; while too much waits, wait, and at the end let it go."""
+        if isinstance(item, Line):
+            with self._room:
+                self._room.wait_for(lambda: self._ahead < AHEAD or self._stopping)
+                if self._ahead >= AHEAD:
+                    return
+                self._ahead += len(item.data) + _LINE
+        self._items.put(item)
 
     def _let_in(self) -> bool:
         """Let the answers in that are held; whether one of them has begun before."""
@@ -174,7 +228,7 @@ class Session:
                     item.let_in()
 
     def _run(
-        self, command: Sequence[str], stdin: bytes, env: Mapping[str, str], keep: BinaryIO
+        self, command: Sequence[str], stdin: bytes | Pipe, env: Mapping[str, str], keep: BinaryIO
     ) -> None:
         seconds = max(1.0, self._until - time.monotonic()) + sum(PATIENCE.values()) + KILL_SECONDS
         try:
@@ -185,7 +239,7 @@ class Session:
                 for item in lines:
                     if isinstance(item, Exit):
                         self._over.set()
-                    self._items.put(item)
+                    self._put(item)
         except BaseException as error:  # it is raised again where the items are read
             self._items.put(error)
         finally:

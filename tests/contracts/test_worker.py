@@ -11,6 +11,7 @@ import pytest
 from containers import AGENTS
 from orchestrator.agent.loop import Agent
 from orchestrator.command import Command
+from orchestrator.delegates.acp_agents import KNOWN
 from orchestrator.delegates.table import CLIS
 from orchestrator.events import (
     AnyEvent,
@@ -37,9 +38,16 @@ from tests.workspace import Bench, prepared_image
 from tests.workspace import dead_box as dead_box
 from tests.workspace import workspace as workspace
 
+CODEX_ACP = KNOWN["codex-acp"]
 CHANGE = "echo changed >> file.txt"
 LIMITS = Limits(seconds=60)
-RUNNING = {"agent": Output, "command": Output, "claude": ToolStarted, "codex": ToolStarted}
+RUNNING = {
+    "agent": Output,
+    "command": Output,
+    "claude": ToolStarted,
+    "codex": ToolStarted,
+    "acp": ToolStarted,
+}
 """What is told when a command is about to run, or runs."""
 MODELS = {"claude": "", "codex": "openai:gpt-5.5"}
 SLEEP = b"sleep 4242 "
@@ -79,7 +87,7 @@ def gateway(doors) -> Iterator[Gateway]:
 
 
 def open_worker_box(engine, image, gateway):
-    near, kits = [Relay(gateway.accept)], [cli.kit for cli in CLIS.values()]
+    near, kits = [Relay(gateway.accept)], [each.kit for each in (*CLIS.values(), CODEX_ACP)]
     return open_box(
         engine, image, BoxLimits(), run="test", purpose="work", neighbours=near, kits=kits
     )
@@ -87,7 +95,8 @@ def open_worker_box(engine, image, gateway):
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory, gateway) -> Iterator[Bench]:
-    subprocess.run(["sh", str(AGENTS)], check=True, stdout=subprocess.DEVNULL)
+    names = [*CLIS, "codex-acp"]
+    subprocess.run(["sh", str(AGENTS), *names], check=True, stdout=subprocess.DEVNULL)
     engine = connect()
     image = prepared_image(engine, tmp_path_factory.mktemp("tiny"))
     with open_worker_box(engine, image, gateway) as box:
@@ -124,6 +133,19 @@ def delegate(artifacts, command, kind, doors, stack):
     return hired.worker, task
 
 
+def acp(artifacts, command, doors, stack):
+    """A real agent of the Agent Client Protocol, likewise."""
+    scenario = Scenario((asks("codex", command),), side_answers=True, rest=Step("Done."))
+    stack.enter_context(suppress(AssertionError))
+    api = stack.enter_context(play(scenario))
+    route = Route("openai", f"{api.url}/v1", "key", ("*",))
+    model, words = MODELS["codex"], ("codex-acp",)
+    task = Task("", "Go.", worker="acp", command=words, model=model, limits=LIMITS)
+    hired = hire(task, (route,), artifacts, DIRECT)
+    doors.turn(hired.doors[0])
+    return hired.worker, task
+
+
 @pytest.fixture
 def start(kind, tmp_path, workspace, doors):
     """Give a worker the task to run a command; what it does ends with the test."""
@@ -132,6 +154,8 @@ def start(kind, tmp_path, workspace, doors):
         def work(command, box=None):
             if kind in CLIS:
                 worker, task = delegate(tmp_path, command, kind, doors, stack)
+            elif kind == "acp":
+                worker, task = acp(tmp_path, command, doors, stack)
             else:
                 worker, task = {"agent": agent, "command": fixer}[kind](tmp_path, command)
             return stack.enter_context(closing(worker.work(task, box or workspace.box)))

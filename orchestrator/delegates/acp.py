@@ -1,0 +1,265 @@
+"""Any agent that speaks the Agent Client Protocol (ACP) over its standard input and output."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from orchestrator.delegates.acp_agents import KNOWN
+from orchestrator.delegates.cli import Briefing, Credential, Terminal
+from orchestrator.delegates.lent import NAMES, READING, URL
+from orchestrator.delegates.parsed import at, line, objects, text
+from orchestrator.delegates.transcript import Transcript
+from orchestrator.delegation import PREFIX, SERVER
+from orchestrator.events import (
+    AnyEvent,
+    FilesTouched,
+    Raw,
+    Session,
+    Text,
+    ToolFinished,
+    ToolStarted,
+)
+from orchestrator.outcome import Stop
+from orchestrator.task import Task
+from sandbox.gateway.relay import PORT
+from sandbox.gateway.routes import Api, Route
+from sandbox.pipe import Pipe
+
+if TYPE_CHECKING:
+    from orchestrator.delegates.acp_talk import Talk
+
+READ_ONLY = {"read", "search", "think", "fetch", "switch_mode"}
+"""Kinds of tools after which the files cannot differ."""
+SILENT = {
+    "agent_thought_chunk",
+    "available_commands_update",
+    "config_option_update",
+    "current_mode_update",
+    "plan",
+    "session_info_update",
+    "usage_update",
+    "user_message_chunk",
+}
+"""Updates that say nothing of what is done."""
+ENDINGS: Mapping[str, Stop] = {
+    "end_turn": "complete",
+    "max_tokens": "output_tokens",
+    "max_turn_requests": "turns",
+    "refusal": "refused",
+    "cancelled": "failed",
+}
+LONGEST = 4_000
+"""Characters of a title, or of a line that nobody knows, that are told: all is kept with the run.
+"""
+SAID = 100_000
+"""Characters of an answer, or of a tool's result, that are told."""
+REMEMBERED = 10_000
+"""Calls that are known to have ended; an agent may make them up without end."""
+MOST_RAW = 100
+"""Lines of no known type that are told; whoever sends more sends no messages."""
+OUTPUTS = ("formatted_output", "output", "stdout", "text")
+"""Where agents put what a command printed, in what the protocol leaves to them."""
+_LENT = re.compile(rf"\b{SERVER}(?:__|[./: ]+)(\w+)")
+"""How agents write the name of a tool of ours, in a title."""
+
+
+class Acp:
+    """An agent, named by its command: a program of the image, or one that we have a kit of."""
+
+    counts_turns = False
+    models: tuple[str, ...] = ()
+
+    def __init__(self, command: Sequence[str], routes: Sequence[Route] = ()) -> None:
+        """Raises ValueError for a command without a word."""
+        if not command:
+            raise ValueError("an agent needs a command")
+        self.name = PurePosixPath(command[0]).name or command[0]
+        self.known = KNOWN.get(command[0])
+        self.kit = self.known.kit if self.known else None
+        self.transcripts = self.known.transcripts if self.known else ""
+        self.transcript = self.known.transcript if self.known else ""
+        self.api: Api = routes[0].api if routes else "openai"
+        variables = [f"{route.api.upper()}_API_KEY" for route in routes]
+        self.credential = Credential(" or ".join(variables))
+        self._apis = {route.api for route in routes}
+        self._command = tuple(command)
+
+    def command(self, task: Task, before: Transcript | None = None) -> Sequence[str]:
+        """As `Program.command` says."""
+        del before  # the agent is told, not its program
+        if self.known is None:
+            return self._command
+        return (*self.known.command(task.model.partition(":")[2]), *self._command[1:])
+
+    def environment(self, task: Task, token: str) -> Mapping[str, str]:
+        """As `Program.environment` says: the variables that most agents go by."""
+        del task
+        gateway = f"http://127.0.0.1:{PORT}"
+        variables: dict[str, str] = {}
+        if "anthropic" in self._apis:
+            variables |= {"ANTHROPIC_BASE_URL": gateway, "ANTHROPIC_API_KEY": token}
+        if "openai" in self._apis:
+            variables |= {"OPENAI_BASE_URL": f"{gateway}/v1", "OPENAI_API_KEY": token}
+        return variables
+
+    def reader(self) -> "AcpReader":
+        """As `Program.reader` says."""
+        return AcpReader(self.name)
+
+
+class AcpReader:
+    """Reads what one agent says, and answers it; see `Reader` and `Talking`."""
+
+    def __init__(self, name: str) -> None:
+        self.terminal: Terminal | None = None
+        self.said = ""
+        self.steps = self.commands = self.failures = 0
+        self.broken = False
+        self._name = name
+        self._pipe = Pipe()
+        self._talk: Talk | None = None
+        self._open: dict[str, str] = {}
+        """Tools by the ids of their calls."""
+        self._ended: set[str] = set()
+        self._awaited: set[str] = set()
+        """Calls of which a question told the results, and no line yet that they ended."""
+        self._raw = 0
+        self._speaking = False
+        self._left = False
+
+    @property
+    def over(self) -> bool:
+        """As `Talking.over` says."""
+        return self.terminal is not None
+
+    def begin(self, briefing: Briefing) -> Pipe:
+        """As `Talking.begin` says."""
+        from orchestrator.delegates import acp_talk  # noqa: PLC0415  # 0.5 s
+
+        server = acp_talk.Server(SERVER, URL, briefing.token) if briefing.task.lends else None
+        session = briefing.before.session if briefing.before else ""
+        plan = acp_talk.Plan(briefing.told, server, session)
+        self._talk = acp_talk.Talk(plan, self._pipe.write)
+        return self._pipe
+
+    def leave(self) -> bool:
+        """As `Talking.leave` says."""
+        if self._talk is None or self._left:
+            return False
+        self._left = True
+        self._talk.cancel()
+        self._pipe.close()
+        return True
+
+    def close(self) -> None:
+        """As `Talking.close` says."""
+        if self._talk:
+            self._talk.close()
+
+    @property
+    def caught_up(self) -> bool:
+        """As `Reader.caught_up` says."""
+        return not self._awaited
+
+    def asked(self, results: Mapping[str, str]) -> None:
+        """As `Reader.asked` says.
+
+        Most agents call a tool by the id that the model gave it; of others nothing is awaited.
+        """
+        self._awaited = results.keys() & self._open.keys()
+
+    def answered(self) -> None:
+        """An agent tells nothing of its model's answers."""
+        self.steps += 1
+
+    def read(self, data: bytes) -> Iterator[AnyEvent]:
+        """As `Reader.read` says."""
+        message = line(data)
+        method = text(message, "method")
+        if self._talk is None or message is None:
+            yield from self._unknown("", data)
+        elif method == "session/update" and "id" not in message:
+            if self._talk.prompted:
+                yield from self._update(at(message, "params", "update"), data)
+        elif self._talk.awaits(message):
+            yield from self._heard(self._talk, message)
+            if method not in ("", "session/request_permission"):
+                yield from self._unknown(method, data)
+        else:
+            yield from self._unknown(method or "answer", data)
+
+    def _heard(self, talk: "Talk", message: dict[str, object]) -> Iterator[AnyEvent]:
+        before = talk.session
+        talk.hear(message)
+        if talk.session != before:
+            yield Session(id=talk.session, program=talk.agent or self._name)
+        if talk.over and self.terminal is None:
+            stop = ENDINGS[talk.stop] if talk.stop else "failed"
+            said = f"{self._name}: {talk.error}" if talk.error else self.said
+            self.terminal = Terminal(stop == "complete", said or str(talk.stop), stop)
+            self._left = True
+            self._pipe.close()
+
+    def _update(self, update: object, data: bytes) -> Iterator[AnyEvent]:
+        match text(update, "sessionUpdate"):
+            case "agent_message_chunk":
+                yield from self._spoken(text(update, "content", "text"))
+            case "tool_call" | "tool_call_update":
+                yield from self._tool(update)
+            case kind if kind not in SILENT:
+                yield from self._unknown(f"update {kind}", data)
+
+    def _spoken(self, piece: str) -> Iterator[AnyEvent]:
+        self.said = ((self.said if self._speaking else "") + piece)[:SAID]
+        self._speaking = True
+        if piece:
+            yield Text(text=piece)
+
+    def _tool(self, update: object) -> Iterator[AnyEvent]:
+        call = text(update, "toolCallId")[:LONGEST]
+        if call in self._ended:
+            return
+        self._speaking = False
+        if call not in self._open:
+            title = text(update, "title")[:LONGEST]
+            tool = self._open[call] = _named(title, text(update, "kind"))
+            arguments = json.dumps({"title": title})
+            yield ToolStarted(step=self.steps, call=call, tool=tool, arguments=arguments)
+        if (status := text(update, "status")) in ("completed", "failed"):
+            yield from self._finished(call, _result(update), error=status == "failed")
+
+    def _finished(self, call: str, result: str, *, error: bool) -> Iterator[AnyEvent]:
+        tool = self._open.pop(call)
+        self._awaited.discard(call)
+        if len(self._ended) >= REMEMBERED:
+            self._ended.clear()
+        self._ended.add(call)
+        if tool not in NAMES:
+            self.commands += 1
+            self.failures += error
+        yield ToolFinished(step=self.steps, call=call, tool=tool, result=result, error=error)
+        if tool not in READ_ONLY and tool not in READING:
+            yield FilesTouched(step=self.steps, tool=tool, call=call)
+
+    def _unknown(self, kind: str, data: bytes) -> Iterator[AnyEvent]:
+        self._raw += 1
+        if self._raw <= MOST_RAW:
+            yield Raw(type=kind[:LONGEST], text=data[:LONGEST].decode("utf-8", "replace"))
+
+
+def _named(title: str, kind: str) -> str:
+    """A tool's name: one of ours, else the kind of what it does."""
+    ours = _LENT.search(title)
+    name = f"{PREFIX}__{ours[1]}" if ours else ""
+    return name if name in NAMES else kind[:40] or "other"
+
+
+def _result(update: object) -> str:
+    shown = "\n".join(
+        text(part, "content", "text") or text(part, "path") for part in objects(update, "content")
+    )
+    raw = at(update, "rawOutput")
+    output = next(filter(None, (text(raw, name) for name in OUTPUTS)), "")
+    return (output or shown or (raw if isinstance(raw, str) else ""))[:SAID]
