@@ -49,6 +49,10 @@ class DelegateSettings(Struct, frozen=True):
     claude: Delegation = field(default_factory=Delegation)
     codex: Delegation = field(default_factory=Delegation)
     acp: AcpSettings = field(default_factory=AcpSettings)
+    instructions: bool = True
+    """Whether they go by what the repository says to agents, in AGENTS.md and the like."""
+    project_settings: bool = False
+    """Whether the repository's hooks and MCP servers for them are started, in the sandbox."""
 
     @property
     def each(self) -> dict[str, Delegation]:

@@ -56,7 +56,7 @@ _CODEX = Owned(
     _flags(
         "json o output-last-message C cd s sandbox approve-for-me full-auto"
         " dangerously-bypass-approvals-and-sandbox dangerously-bypass-hook-trust oss"
-        " local-provider p profile worktree ephemeral last all h help V version"
+        " local-provider p profile trust worktree ephemeral last all h help V version"
     ),
     {"-m": "model", "--model": "model"},
     config="--config",
@@ -65,7 +65,7 @@ _CODEX = Owned(
         "model_provider model_providers openai_base_url chatgpt_base_url oss_provider profile"
         " profiles sandbox_mode sandbox_workspace_write approval_policy approvals_reviewer"
         " default_permissions permissions analytics check_for_update_on_startup"
-        " mcp_servers.orchestrator"
+        " mcp_servers.orchestrator project_doc_max_bytes skills.include_instructions"
     ),
     switches=_FEATURES,
 )

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from orchestrator import settings
 from orchestrator.attempt import Attempt, Watch
+from orchestrator.briefing import briefed
 from orchestrator.changes import Changes
 from orchestrator.delivery import publish, require_room
 from orchestrator.dialogue import Dialogue
-from orchestrator.errors import GitError, OrchestratorError
+from orchestrator.errors import OrchestratorError
 from orchestrator.events import (
     AnyEvent,
     Crashed,
@@ -22,7 +23,6 @@ from orchestrator.events import (
     Warned,
 )
 from orchestrator.journal import Journal
-from orchestrator.map import MapError, of_base
 from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.origin import Origin
 from orchestrator.outcome import Verdict, worst
@@ -107,7 +107,7 @@ def run(
             with attempt.gathering():
                 attempt.image = prepare_image(attempt, engine, task, given, ways)
                 _prove_base(attempt, engine, task, base, near)
-                task = _with_map(attempt, task, repository, base, pack)
+                task = briefed(attempt, task, repository, base, policy, pack)
                 with _kept(attempt, traffic):
                     before = origin.before if origin else dialogue
                     hired = _employed(attempt, task, brain, traffic, employ, before)
@@ -147,16 +147,6 @@ def _aside(look: Callable[[], int]) -> Future[int]:
     found = thread.submit(look)
     thread.shutdown(wait=False)
     return found
-
-
-def _with_map(attempt: Attempt, task: Task, repository: Repository, base: Base, pack: Path) -> Task:
-    if not task.map_tokens or task.worker != "agent":
-        return task
-    try:
-        return replace(task, map=of_base(repository, base, task.map_tokens, pack))
-    except (MapError, GitError) as problem:
-        attempt.tell(Warned(text=f"The agent has no map of the repository: {problem}."))
-        return task
 
 
 def _started(

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from orchestrator import agent_command, delegation, named_command, toml_file
+from orchestrator.agent_settings import AgentSettings
 from orchestrator.beside import Beside, companions
 from orchestrator.delegation import DelegateSettings, Delegation
 from orchestrator.errors import SettingsError, UsageError
@@ -21,7 +22,6 @@ FILE = ".orchestrator.toml"
 
 _LONGEST_RUN = 7 * 86_400.0
 _MOST_GENERATIONS = 100_000
-LARGEST_MAP = 32_768
 
 
 class Policy(Struct, frozen=True):
@@ -46,17 +46,6 @@ class Policy(Struct, frozen=True):
         for name in ("max_files", "max_lines", "max_blob_bytes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
-
-
-class AgentSettings(Struct, frozen=True):
-    """The `[agent]` table: what our own agent is given."""
-
-    map_tokens: int = 0
-    """Size of the map of the repository in its prompt; 0: none."""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.map_tokens <= LARGEST_MAP:
-            raise ValueError(f"map_tokens must be between 0 and {LARGEST_MAP}")
 
 
 class Settings(Struct, frozen=True):
@@ -161,6 +150,7 @@ def task(
     flags = _with_words(settings, flags, prompt.strip(), commit)
     command = agent_command.words(worker, flags.command, flags.agent, settings.delegates.acp)
     online = settings.setup_network if flags.setup_network is None else flags.setup_network
+    prompt = _said(prompt, flags)
     delegations = settings.delegates.each
     mine = delegations.get(worker, Delegation())
     asked = _limits(settings.limits.within(mine), flags)
@@ -193,6 +183,8 @@ def task(
             map_tokens=_map_tokens(settings, flags) if worker == "agent" else 0,
             lend=settings.delegates.tools,
             delegations=delegations,
+            instructions=(settings.agent if worker == "agent" else settings.delegates).instructions,
+            project_settings=settings.delegates.project_settings,
             limits=limits,
             box=box(settings.sandbox, limits),
             services=companions(settings.services, size),
@@ -205,6 +197,15 @@ def _prompt(said: str, command: tuple[str, ...]) -> str:
     """What was asked for in words; a command speaks for itself."""
     if prompt := said.strip() or shlex.join(command):
         return prompt
+    raise UsageError(
+        "The task is empty: say in a sentence what should change,"
+        " or use `-` to read standard input."
+    )
+
+
+def _said(prompt: str, flags: Flags) -> str:
+    if said := prompt.strip() or shlex.join(flags.command):
+        return said
     raise UsageError(
         "The task is empty: say in a sentence what should change,"
         " or use `-` to read standard input."

@@ -1,7 +1,7 @@
 """What was asked: repository, prompt, base, worker, limits, checks."""
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from orchestrator.delegation import PREFIX, Delegation
 from sandbox.companion import Companion
@@ -60,6 +60,20 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
+class Handed:
+    """What a delegate's program is handed of the base commit, besides the files to work on."""
+
+    files: bytes = b""
+    """A tar archive for its home: what it is told, and files of its own kinds; may be empty."""
+    told: str = ""
+    """Where, below its home, it is told what the repository says; empty: that is nothing."""
+    hooks: dict[str, Any] = field(default_factory=dict)
+    """Commands that it runs at certain moments, as its own settings would say it."""
+    servers: dict[str, Any] = field(default_factory=dict)
+    """MCP servers that it starts, likewise, by their names."""
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One request, complete: nothing below this line reads flags or settings again."""
 
@@ -98,6 +112,14 @@ class Task:
     """Whether delegates are offered our tools for large files; see `lends`."""
     delegations: dict[str, Delegation] = field(default_factory=dict)
     """What programs that can be delegated to are given, by their names."""
+    instructions: bool = True
+    """Whether the worker goes by what the repository says to agents."""
+    told: str = ""
+    """That, once the run has read it from the base commit: lines that are data."""
+    project_settings: bool = False
+    """Whether a delegate gets the repository's hooks and MCP servers."""
+    for_delegates: dict[str, Handed] = field(default_factory=dict)
+    """What each delegate is handed, by its name, once the run has read it."""
     replay: str = ""
     """A folder of recorded model traffic that answers in the model's place."""
     login: bool = False
@@ -116,3 +138,8 @@ class Task:
     def delegation(self, program: str) -> Delegation:
         """What a program that can be delegated to is given."""
         return self.delegations.get(program, Delegation())
+
+    @property
+    def handed(self) -> Handed:
+        """What its worker is handed; nothing where that is no delegate."""
+        return self.for_delegates.get(self.worker, Handed())

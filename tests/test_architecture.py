@@ -38,12 +38,14 @@ LAYERS = (
         "owned_flags",
         "toml_file",
     }
-    | {"settings", "record", "evidence", "reason", "screen", "foreign"}
+    | {"agent_settings", "settings", "record", "evidence", "reason", "screen", "foreign"}
     | {"nearest", "patching", "template", "whole"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
     | {
         "history",
         "inputs",
+        "committed",
+        "instructions",
         "sources",
         "outlines",
         "map",
@@ -60,7 +62,7 @@ LAYERS = (
     {"worker", "workers", "agent", "delegates", "command", "tools", "check", "pieces", "rejoin"}
     | {"summarize"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"}
-    | {"edits", "edit_base", "origin"},
+    | {"edits", "edit_base", "origin", "briefing"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from orchestrator import settings
+from orchestrator.agent_settings import LARGEST_MAP
 from orchestrator.cli import access, choice, place, replay, request, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.watch import stoppable, watcher
@@ -69,7 +70,7 @@ class WithCommand(click.Command):
 )
 @click.option(
     "--map-tokens",
-    type=click.IntRange(0, settings.LARGEST_MAP),
+    type=click.IntRange(0, LARGEST_MAP),
     metavar="N",
     help="Give the agent a map of the repository, of N tokens.",
 )

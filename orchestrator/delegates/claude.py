@@ -10,11 +10,13 @@ from containers import AGENTS
 from orchestrator.delegates.cli import Credential, Reader, Terminal
 from orchestrator.delegates.lent import NAMES, READING, URL
 from orchestrator.delegates.parsed import at, line, objects, text
+from orchestrator.delegates.remembered import HOME
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.delegation import PREFIX, SERVER, Delegation
 from orchestrator.events import (
     AnyEvent,
     FilesTouched,
+    Output,
     Raw,
     Session,
     Text,
@@ -40,6 +42,7 @@ SILENT = {
     "task_progress",
     "task_updated",
     "task_notification",
+    "hook_started",
 }
 """System events that say nothing which is not told otherwise."""
 _ADVICE = re.compile(r" If it persists, check your inference gateway \([^)]*\)\.")
@@ -67,12 +70,16 @@ class Claude:
 
     def command(self, task: Task, before: Transcript | None = None) -> Sequence[str]:
         """As `Cli.command` says."""
-        model = task.model.partition(":")[2]
+        model, told = task.model.partition(":")[2], task.handed.told
         return (
             *(f"{self.kit.place}/claude", "-p", "--output-format", "stream-json", "--verbose"),
             *("--include-partial-messages", "--permission-mode", "bypassPermissions"),
             *(*_session(before), "--max-turns", str(task.limits.turns)),
-            *("--strict-mcp-config", "--mcp-config", self._servers(task), "--setting-sources", ""),
+            *("--strict-mcp-config", "--mcp-config", self._servers(task)),
+            # Its home alone, never the files it works on: those may be an earlier run's.
+            *("--setting-sources", "user" if task.handed.files else ""),
+            *("--settings", _settings(task)),
+            *(("--append-system-prompt-file", f"{HOME}/{told}") if told else ()),
             *(("--model", model) if model else ()),
             *_said(task.delegation(self.name)),
         )
@@ -97,7 +104,7 @@ class Claude:
         """Its MCP servers; the token is put in by the program itself, from its environment."""
         token = {"Authorization": f"Bearer ${{{self.credential.variable}}}"}
         lent = {SERVER: {"type": "http", "url": URL, "headers": token}}
-        return json.dumps({"mcpServers": lent if task.lends else {}})
+        return json.dumps({"mcpServers": task.handed.servers | (lent if task.lends else {})})
 
 
 def _session(before: Transcript | None) -> tuple[str, ...]:
@@ -105,6 +112,12 @@ def _session(before: Transcript | None) -> tuple[str, ...]:
         return ("--session-id", str(uuid.uuid4()))
     fork = ("--fork-session", "--session-id", str(uuid.uuid4())) if before.fork else ()
     return ("--resume", before.session, *fork)
+
+
+def _settings(task: Task) -> str:
+    """What wins over every file of settings: hooks that were handed over, or none at all."""
+    hooks = task.handed.hooks
+    return json.dumps({"hooks": hooks} if hooks else {"disableAllHooks": True})
 
 
 def _said(settings: Delegation) -> tuple[str, ...]:
@@ -218,6 +231,10 @@ class ClaudeReader:
                     text=f"Claude Code asks again ({at(event, 'attempt')} of"
                     f" {at(event, 'max_retries')}): {why}"
                 )
+            case "hook_response":
+                yield from _hook(event)
+            case "notification":
+                yield Warned(text=f"Claude Code: {text(event, 'text')}")
             case kind if kind not in SILENT:
                 yield Raw(type=f"system {kind}", text=data.decode("utf-8", "replace"))
 
@@ -232,6 +249,16 @@ class ClaudeReader:
 def _without_address(said: str) -> str:
     """What it says of its end, without advice about an address that is our own gateway's."""
     return _ADVICE.sub("", said)
+
+
+def _hook(event: object) -> Iterator[AnyEvent]:
+    """What a hook of the repository printed, and whether it failed."""
+    name, said = text(event, "hook_name"), text(event, "output").rstrip()
+    if said:
+        yield Output(stream="stdout", text=f"hook {name}: {said}")
+    if at(event, "exit_code") not in (0, None):
+        status = at(event, "exit_code")
+        yield Warned(text=f"Claude Code: the hook {name} ended with status {status}")
 
 
 def _errors(event: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from containers import AGENTS
 from orchestrator.delegates.cli import Credential, Reader, Terminal
+from orchestrator.delegates.handed import inline
 from orchestrator.delegates.lent import NAMES, READING, URL
 from orchestrator.delegates.parsed import at, line, objects, text
 from orchestrator.delegates.transcript import Transcript
@@ -52,6 +53,14 @@ _LENT = (
 )
 
 
+_OF_THE_FILES = (
+    *("-c", "project_doc_max_bytes=0"),
+    *("-c", "skills.include_instructions=false"),
+)
+"""It reads no AGENTS.md and offers no skills out of the files it works on, which may be an earlier
+run's; settings and hooks there it leaves alone by itself, as those of a folder nobody trusts."""
+
+
 class Codex:
     """The `codex` program, without its own sandbox, which cannot start inside ours."""
 
@@ -79,6 +88,8 @@ class Codex:
             *("-c", 'model_provider="gateway"', "-c", f"model_providers.gateway={_PROVIDER}"),
             *(("-c", f"model={json.dumps(model)}") if model else ()),
             *(("-c", prompt) if said.system_prompt else ()),
+            *_OF_THE_FILES,
+            *(("-c", f"mcp_servers={inline(task.handed.servers)}") if task.handed.servers else ()),
             *(_LENT if task.lends else ()),
             *(("fork" if before.fork else "resume", before.session) if before else ()),
             "-",

@@ -12,6 +12,7 @@ from orchestrator import prompts
 from orchestrator.delegates.account import Account
 from orchestrator.delegates.cli import Briefing, Program, Prompt, Reader, Talking
 from orchestrator.delegates.ending import LIMITED, Seen, ending
+from orchestrator.delegates.handed import lay
 from orchestrator.delegates.session import Overdue, Session, Silent
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.events import AnyEvent, FilesTouched, Output, Turn, Warned, WorkerFinished
@@ -76,6 +77,7 @@ class Delegate:
         talk = reader if isinstance(reader, Talking) else Prompt()
         session = Session(box, self.cli.name, watch.task.limits, until, talk.leave)
         self.account.listener = session.tell
+        lay(watch.task.handed.files, box)
         env = self.cli.environment(watch.task, self.account.token)
         command = self.cli.command(watch.task, self.before)
         told = prompts.delegated(watch.task)

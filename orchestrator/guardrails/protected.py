@@ -33,6 +33,11 @@ def check(difference: Difference, policy: Policy) -> Iterator[Finding]:
             yield Finding(rule.id, rule.verdict, entry.name, reason)
 
 
+def is_listed(path: bytes, policy: Policy) -> bool:
+    """Whether a list names the path, so that nobody changes it unseen; `allow` excuses not."""
+    return any(compile_globs(*rule.globs).fit(path) for rule in _rules(policy))
+
+
 _DEEDS = {"A": "added", "D": "deleted", "M": "changed", "T": "replaced"}
 
 
@@ -175,6 +180,11 @@ REVIEWS = (
         "review.environment",
         "files of this name hold a deployment's settings and often its secrets",
         ".env .env.local .env.prod* .env.staging",
+    ),
+    _review(
+        "review.instructions",
+        "our agent is told it",
+        "/CONTRIBUTING.md",
     ),
     _review(
         "review.forge",

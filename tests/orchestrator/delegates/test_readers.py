@@ -9,6 +9,7 @@ from orchestrator.delegates.cli import Terminal
 from orchestrator.delegates.codex import CodexReader
 from orchestrator.events import (
     FilesTouched,
+    Output,
     Raw,
     Session,
     Text,
@@ -374,3 +375,23 @@ def test_after_a_call_of_ours_that_only_reads_nobody_looks_at_the_files(name):
     found = events(ClaudeReader(), message(use(f"mcp__orchestrator__{name}")), result())
     found += events(CodexReader(), codex_call(name))
     assert [event for event in found if isinstance(event, FilesTouched)] == []
+
+
+def hook(status, output):
+    return {
+        "type": "system",
+        "subtype": "hook_response",
+        "hook_name": "SessionStart:startup",
+        "output": output,
+        "exit_code": status,
+    }
+
+
+def test_what_a_hook_printed_and_that_it_failed_is_told():
+    begun = {"type": "system", "subtype": "hook_started"}
+    said = {"type": "system", "subtype": "notification", "text": "Stop hook error occurred"}
+    assert events(ClaudeReader(), begun, hook(0, "ready\n"), hook(2, ""), said) == [
+        Output(stream="stdout", text="hook SessionStart:startup: ready"),
+        Warned(text="Claude Code: the hook SessionStart:startup ended with status 2"),
+        Warned(text="Claude Code: Stop hook error occurred"),
+    ]

@@ -69,7 +69,12 @@ BLOCKED = {
         "AGENTS.override.md",
         "CLAUDE.md",
         "CLAUDE.local.md",
+        "sub/Claude.MD",
         ".claude/settings.json",
+        "sub/.CLAUDE/Settings.json",
+        "sub/.mcp.json",
+        "sub/.codex/config.toml",
+        ".agents/skills/sums/SKILL.md",
         ".codex/config.toml",
         ".mcp.json",
         ".cursor/rules/a.mdc",
@@ -92,6 +97,7 @@ REVIEWED = {
     ],
     "review.hidden": [".gitignore", "src/.gitignore", ".dockerignore"],
     "review.environment": [".env", "deploy/.env.production"],
+    "review.instructions": ["CONTRIBUTING.md", "contributing.md"],
     "review.forge": [".github/ISSUE_TEMPLATE/bug.md", ".github/FUNDING.yml"],
 }
 
@@ -99,6 +105,7 @@ HONEST = [
     "src/app.py",
     "tests/test_app.py",
     "docs/index.md",
+    "docs/CONTRIBUTING.md",
     "README.md",
     "CHANGELOG.md",
     "src/github/workflows.py",

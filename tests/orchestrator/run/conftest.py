@@ -10,6 +10,7 @@ import pytest
 from orchestrator import settings
 from orchestrator.events import AnyEvent
 from orchestrator.models.model import Model
+from orchestrator.origin import Origin
 from orchestrator.record import Record
 from orchestrator.records import Records
 from orchestrator.repository import Repository
@@ -56,6 +57,7 @@ class Desk:
         watch: Callable[[AnyEvent], None] = lambda event: None,
         stated: Settings = USUAL,
         alive: float | None = None,
+        origin: Origin | None = None,
         **flags: object,
     ) -> Ran:
         """Carry out a shell script as the worker, or a task with a model.
@@ -75,7 +77,7 @@ class Desk:
         )
         box = planned.task.box if alive is None else replace(planned.task.box, seconds=alive)
         task = replace(planned.task, box=box)
-        record = run(task, repository, Records(self.home), model, hear)
+        record = run(task, repository, Records(self.home), model, hear, origin=origin)
         return Ran(record, events, self.repository)
 
 
