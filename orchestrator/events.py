@@ -104,6 +104,8 @@ class Session(Event, frozen=True):
     """Its name and version."""
     model: str = ""
     """As it says, where it says one."""
+    tools: tuple[str, ...] = ()
+    """What its model is offered, where it says so."""
 
 
 class Resumed(Event, frozen=True):

@@ -93,6 +93,8 @@ class Claude:
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_MAX_RETRIES": "3",
             "API_TIMEOUT_MS": "120000",
+            # Else its first question can come before it knows our tools, as seen on a busy machine.
+            "MCP_CONNECTION_NONBLOCKING": "0",
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(task.limits.output_tokens),
         }
 
@@ -224,6 +226,7 @@ class ClaudeReader:
                     id=text(event, "session_id"),
                     model=text(event, "model"),
                     program=f"claude {text(event, 'claude_code_version')}",
+                    tools=_tools(event),
                 )
             case "api_retry":
                 why = text(event, "error") or "no answer"
@@ -259,6 +262,13 @@ def _hook(event: object) -> Iterator[AnyEvent]:
     if at(event, "exit_code") not in (0, None):
         status = at(event, "exit_code")
         yield Warned(text=f"Claude Code: the hook {name} ended with status {status}")
+
+
+def _tools(event: object) -> tuple[str, ...]:
+    """What it offers; the tool for sub-agents has two names, and is called by the new one."""
+    offered = at(event, "tools")
+    names = map(str, offered) if isinstance(offered, list) else ()
+    return tuple("Agent" if name == "Task" else name for name in names)
 
 
 def _errors(event: object) -> str:

@@ -15,7 +15,9 @@ from orchestrator.delegates.ending import LIMITED, Seen, ending
 from orchestrator.delegates.handed import lay
 from orchestrator.delegates.session import Overdue, Session, Silent
 from orchestrator.delegates.transcript import Transcript
+from orchestrator.delegation import PREFIX
 from orchestrator.events import AnyEvent, FilesTouched, Output, Turn, Warned, WorkerFinished
+from orchestrator.events import Session as Began
 from orchestrator.outcome import Stop
 from orchestrator.task import Task
 from orchestrator.worker import reopened
@@ -135,7 +137,10 @@ class _Watch:
     def events(self, item: object) -> Iterator[AnyEvent]:
         match item:
             case Line(stream="stdout"):
-                yield from self.reader.read(item.data)
+                for event in self.reader.read(item.data):
+                    yield event
+                    if isinstance(event, Began):
+                        yield from self._without(event)
                 if self.reader.steps > self.task.limits.turns:
                     self.stop = self.stop or "turns"
             case Line():
@@ -156,6 +161,12 @@ class _Watch:
                 self.stop = self.stop or ("time" if clock == "run" else "stalled")
             case Exit():
                 self.exit = item
+
+    def _without(self, began: Began) -> Iterator[AnyEvent]:
+        """Tell of allowed tools that the program does not know: it says nothing of them."""
+        allowed = self.task.delegation(self.task.worker).allowed_tools or ()
+        if unknown := [tool for tool in allowed if tool not in (*began.tools, PREFIX)]:
+            yield Warned(text=f"there are no such tools (allowed_tools): {', '.join(unknown)}")
 
     def _answered(self, answer: Answered) -> Iterator[AnyEvent]:
         self.refused_key = NO_KEY.get(answer.status, "")

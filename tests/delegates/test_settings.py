@@ -3,6 +3,7 @@
 import pytest
 
 from orchestrator import settings
+from orchestrator.events import Warned
 from orchestrator.outcome import Outcome
 from orchestrator.pricing import Usage
 from tests.api.scenario import Expect, Scenario, Step
@@ -45,6 +46,13 @@ def test_only_allowed_tools_are_offered(desk):
     ran = desk.run("claude", one(tools=("Read", "Bash")), stated=said)
     assert set(only_request(ran).asked.tools) == {"Read", "Bash"}
     assert "split_file" not in only_request(ran).asked.prompt
+
+
+def test_a_tool_that_the_program_does_not_know_is_told(desk):
+    said = stated('[delegates.claude]\nallowed_tools = ["Agent", "Reed", "Read"]')
+    ran = desk.run("claude", one(tools=("Agent", "Read")), stated=said)
+    warned = [event.text for event in ran.told(Warned) if "allowed_tools" in event.text]
+    assert warned == ["there are no such tools (allowed_tools): Reed"]
 
 
 def test_our_tools_can_be_among_those_allowed(desk):
