@@ -32,24 +32,23 @@ def words(worker: str, given: tuple[str, ...], flag: str, settings: AcpSettings)
         return given
     if given and flag:
         raise UsageError("The agent has two commands: drop --command, or what is after `--`.")
+    if not (given or flag or settings.command):
+        raise UsageError(
+            'An agent needs a command, such as --command "codex-acp", or `command` in the table'
+            " [delegates.acp]."
+        )
     try:
-        found = given or _split(flag or settings.command)
+        return given or _split(flag or settings.command)
     except ValueError as error:
         raise UsageError(f"--command: {error}.") from None
-    return found
 
 
 def _split(command: str) -> tuple[str, ...]:
     """Raises ValueError for a command that names no program."""
-    if not command.strip():
-        raise ValueError(
-            'an agent needs a command, such as --command "codex-acp", or `command` in the table'
-            " [delegates.acp]"
-        )
     try:
         found = tuple(shlex.split(command))
     except ValueError as error:
         raise ValueError(f"{command!r} cannot be split into words: {error}") from None
-    if not found[0]:
+    if not found or not found[0]:
         raise ValueError(f"{command!r} names no program")
     return found

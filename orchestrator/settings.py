@@ -147,7 +147,8 @@ def task(
     flags = flags or Flags()
     worker = flags.worker or ("command" if flags.command or flags.use else "agent")
     _check_worker(worker, flags)
-    flags = _with_words(settings, flags, prompt.strip(), commit)
+    if worker != "acp":
+        flags = _with_words(settings, flags, prompt.strip(), commit)
     command = agent_command.words(worker, flags.command, flags.agent, settings.delegates.acp)
     online = settings.setup_network if flags.setup_network is None else flags.setup_network
     prompt = _said(prompt, flags)

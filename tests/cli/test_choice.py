@@ -115,3 +115,35 @@ def test_a_login_of_codex_is_named_and_never_opened(tmp_path):
     with pytest.raises(UsageError, match="it cannot be lent") as refused:
         choice.route(CLIS["codex"], "", environ, DIRECT)
     assert (str(kept) in str(refused.value), str(kept) in map(str, opened)) == (True, False)
+
+
+BOTH = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
+
+
+@pytest.mark.parametrize(
+    ("model", "environ", "apis"),
+    [
+        ("", {}, []),
+        ("", BOTH, ["anthropic", "openai"]),
+        ("", {"OPENAI_API_KEY": "o"}, ["openai"]),
+        ("", {"CLAUDE_CODE_OAUTH_TOKEN": "login"}, []),
+        ("openai:gpt-5.5", BOTH, ["openai"]),
+    ],
+)
+def test_an_agent_has_the_doors_of_the_keys_that_are_set(model, environ, apis):
+    found = choice.routes(model, environ, DIRECT)
+    assert [route.api for route in found] == apis
+    assert not any(route.bearer for route in found)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ("gemini:x", "name a model as anthropic:NAME or openai:NAME."),
+        ("anthropic:x", "The agent needs a key of anthropic: set ANTHROPIC_API_KEY."),
+    ],
+)
+def test_an_agent_has_no_door_without_its_key(model, says):
+    with pytest.raises(UsageError) as error:
+        choice.routes(model, {"CLAUDE_CODE_OAUTH_TOKEN": "login"}, DIRECT)
+    assert str(error.value).endswith(says)

@@ -337,6 +337,34 @@ def test_a_command_makes_the_command_worker_and_its_own_prompt():
             Flags(worker="agent", command=("true",)),
             "The agent takes no command: say `--worker command`, or drop what is after `--`.",
         ),
+        (
+            "x",
+            Flags(worker="acp"),
+            'An agent needs a command, such as --command "codex-acp", or `command` in the table'
+            " [delegates.acp].",
+        ),
+        (
+            "x",
+            Flags(worker="acp", agent="it's"),
+            '--command: "it\'s" cannot be split into words: No closing quotation.',
+        ),
+        (
+            "x",
+            Flags(worker="acp", agent="a", command=("b",)),
+            "The agent has two commands: drop --command, or what is after `--`.",
+        ),
+        (
+            "x",
+            Flags(worker="agent", agent="codex-acp"),
+            "--command names an agent for `--worker acp`, not for 'agent': a command to run is put"
+            " after `--`.",
+        ),
+        (
+            " ",
+            Flags(worker="acp", agent="codex-acp"),
+            "The task is empty: say in a sentence what should change,"
+            " or use `-` to read standard input.",
+        ),
         ("x", Flags(turns=0), "turns must be at least 1, not 0."),
         ("x", Flags(input_tokens=-1), "input_tokens must be at least 1, not -1."),
         ("x", Flags(cost=0), "cost must be more than 0 dollars, not 0."),
@@ -429,3 +457,25 @@ def test_a_flag_that_is_no_host_is_refused(flags):
 def test_delegates_are_lent_our_tools_unless_the_file_says_no():
     asked = [settings.read(said) for said in (b"", b"[delegates]\ntools = false\n")]
     assert [settings.task("/r", "mend", each).task.lend for each in asked] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (Flags(worker="acp"), ("my-agent", "--acp")),
+        (Flags(worker="acp", agent="other 'a b' {prompt}"), ("other", "a b", "{prompt}")),
+        (
+            Flags(worker="acp", command=("codex-acp", "-c", "a={b=1}")),
+            ("codex-acp", "-c", "a={b=1}"),
+        ),
+    ],
+)
+def test_an_agent_is_what_a_flag_or_else_the_file_says(flags, words):
+    said = settings.read(b'[delegates.acp]\ncommand = "my-agent --acp"\n')
+    assert settings.task("repo", "x", said, flags).task.command == words
+
+
+@pytest.mark.parametrize("command", ["   ", "it's", "''"])
+def test_an_agent_that_cannot_be_started_is_refused_with_the_file(command):
+    with pytest.raises(SettingsError, match=r"delegates\.acp"):
+        settings.read(f'[delegates.acp]\ncommand = "{command}"\n'.encode())
