@@ -42,6 +42,8 @@ def _told(attempt: Attempt, task: Task, committed: Committed) -> Task:
 
 def _handed(attempt: Attempt, task: Task, committed: Committed) -> Task:
     """With what delegates are handed: the worker itself, or whom our agent may give a part to."""
+    if task.worker == "acp":  # of an agent of any make nothing but the prompt is known
+        return task
     if task.worker in CLIS:
         found = handed(committed, task)
         attempt.tell_all(Warned(text=text) for text in found.warnings)

@@ -117,7 +117,8 @@ def delegated(task: Task) -> str:
         said += f"\n{_LENT}"
     if task.only:
         said += _ONLY.format(paths=", ".join(task.only))
-    return said + _circumstances(task)
+    said += _circumstances(task)
+    return f"{said}\n\n{told(task.told)}" if task.worker == "acp" and task.told else said
 
 
 def told(documents: str) -> str:

@@ -38,6 +38,8 @@ _CODEX_ACP = (
     "check_for_update_on_startup=false",
     "features.apps=false",
     "features.plugins=false",
+    # Its own reading of AGENTS.md: an earlier run may have written it. It is told the base's.
+    "project_doc_max_bytes=0",
     'model_provider="gateway"',
     f'model_providers.gateway={{name="gateway", base_url="http://127.0.0.1:{PORT}/v1",'
     ' wire_api="responses", env_key="OPENAI_API_KEY", request_max_retries=1,'

@@ -40,7 +40,8 @@ class Desk:
     @classmethod
     def at(cls, folder: Path) -> "Desk":
         agent = Path(__file__).with_name("agent.py").read_bytes()
-        return cls(tiny_repository(folder / "user", {**FILES, AGENT: agent}), folder / "home")
+        files = {**FILES, AGENT: agent, "AGENTS.md": b"Use tabs.\n"}
+        return cls(tiny_repository(folder / "user", files), folder / "home")
 
     def fake(self, mode: str, **more: object) -> Ran:
         """Let the fake agent do this."""

@@ -50,7 +50,9 @@ def test_what_it_does_is_told_as_it_happens_and_recorded(desk):
 
 def test_it_is_told_the_task_and_sees_nothing_of_the_host(desk):
     ran = desk.fake("prompt", apis=("anthropic", "openai"), prompt="mend the sum")
-    assert written(ran, "told.json").startswith("mend the sum\n\nYou work in a sealed container")
+    told = written(ran, "told.json")
+    assert told.startswith("mend the sum\n\nYou work in a sealed container")
+    assert told.endswith("AGENTS.md:\n| Use tabs.")
     seen = said(ran)
     token = seen["OPENAI_API_KEY"]
     assert token.startswith("run-")
