@@ -265,6 +265,11 @@ def test_a_task_can_be_read_without_loading_docker():
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT).returncode == 0
 
 
+def test_the_library_of_acp_is_loaded_by_its_worker_alone():
+    program = "import sys, orchestrator.cli.run; sys.exit('acp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT).returncode == 0
+
+
 def commands(page: Path) -> Iterator[list[str]]:
     """Our command lines in a page, as words: in code blocks and between backticks."""
     text = page.read_text(encoding="utf-8")

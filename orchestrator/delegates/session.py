@@ -19,7 +19,7 @@ from sandbox.pipe import Pipe
 from sandbox.stream import Exit, Line
 
 Clock = Literal["silence", "turn", "run", "farewell"]
-FAREWELL = 3.0
+FAREWELL = 2.0
 """Seconds in which a program ends that was asked to in its own words, before it gets a signal."""
 PATIENCE = {"INT": 4.0, "TERM": 2.0}
 """Signals in the order in which a program is asked to end, and the seconds it has for each; then
