@@ -81,7 +81,7 @@ class Claude:
             *("--settings", _settings(task)),
             *(("--append-system-prompt-file", f"{HOME}/{told}") if told else ()),
             *(("--model", model) if model else ()),
-            *_said(task.delegation(self.name)),
+            *_said(task.delegation(self.name), told),
         )
 
     def environment(self, task: Task, token: str) -> Mapping[str, str]:
@@ -122,13 +122,16 @@ def _settings(task: Task) -> str:
     return json.dumps({"hooks": hooks} if hooks else {"disableAllHooks": True})
 
 
-def _said(settings: Delegation) -> tuple[str, ...]:
-    """What its table says; last, since a flag without its value takes the next word for it."""
+def _said(settings: Delegation, told: str) -> tuple[str, ...]:
+    """What its table says; last, since a flag without its value takes the next word for it.
+
+    Where there is a file of what it is told, its system prompt stands there.
+    """
     allowed, prompt = settings.allowed_tools, settings.system_prompt
     own = [tool for tool in allowed or () if tool != PREFIX]
     return (
         *(() if allowed is None else ("--tools", ",".join(own))),
-        *(("--append-system-prompt", prompt) if prompt else ()),
+        *(("--append-system-prompt", prompt) if prompt and not told else ()),
         *settings.extra_flags,
     )
 

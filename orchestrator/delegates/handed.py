@@ -106,7 +106,7 @@ def _packed(files: dict[File, bytes], task: Task) -> bytes:
     """A tar archive of them and of what is told; the same files always make the same bytes."""
     members = {(file.path, file.executable): content for file, content in files.items()}
     if task.told:
-        members[TOLD[task.worker], False] = prompts.told(task.told).encode()
+        members[TOLD[task.worker], False] = _said(task).encode()
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for (path, executable), content in members.items():
@@ -115,6 +115,12 @@ def _packed(files: dict[File, bytes], task: Task) -> bytes:
             member.mode = 0o755 if executable else 0o644
             archive.addfile(member, io.BytesIO(content))
     return packed.getvalue() if members else b""
+
+
+def _said(task: Task) -> str:
+    """What is told. Claude Code takes a system prompt from a file or a flag, never from both."""
+    own = task.delegation("claude").system_prompt if task.worker == "claude" else ""
+    return f"{own}\n\n{prompts.told(task.told)}".lstrip("\n")
 
 
 def _hooks(committed: Committed, task: Task) -> dict[str, Any]:
