@@ -8,6 +8,12 @@ from splitters.syntax import Node
 TEXT = 1_000_000
 """The level of the lines of a string or comment that is over the target; syntax is below it."""
 
+ASKED = 100
+"""Borders of a piece that are asked for the names of what begins in it."""
+
+PARTS = 4
+"""Of two borders of one rank, the one that fills another quarter of the piece is better."""
+
 
 class Rank(IntEnum):
     """What a cut costs; a worse one is made only where a piece holds no better border."""

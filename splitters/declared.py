@@ -1,7 +1,7 @@
 """What a node of the syntax declares, as its language's row says."""
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from splitters.language import Declared, Language
 from splitters.syntax import Node
@@ -12,8 +12,7 @@ LONGEST = 120
 """Characters of a name; a heading or a selector may be a paragraph."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What is declared, and the node inside the wrappers that does it."""
 
     declared: Declared
@@ -22,10 +21,11 @@ class Found:
 
 def declared(node: Node, language: Language, wrapped: int = WRAPPED) -> Found | None:
     """What a node, or the single declaration it wraps, declares; None: nothing of note."""
-    kind = language.kinds.get(node.type)
-    if kind is not None and (what := _read(node, kind, language)):
+    type_ = node.type
+    kind = language.kinds.get(type_)
+    if kind is not None and (what := _read(node, type_, kind, language)):
         return Found(what, node)
-    if node.type not in language.wrappers or not wrapped:
+    if type_ not in language.wrappers or not wrapped:
         return None
     inside = (declared(child, language, wrapped - 1) for child in node.named_children)
     found = [one for one in inside if one is not None]
@@ -39,6 +39,8 @@ def text(node: Node | None) -> str:
 
 def decoded(raw: bytes) -> str:
     """Source text on one line; Latin-1 where it is not UTF-8."""
+    if raw.isalnum():
+        return raw.decode()
     try:
         plain = raw.decode()
     except UnicodeDecodeError:
@@ -80,8 +82,8 @@ def within(node: Node, *types: str) -> bool:
     return node.parent is not None and node.parent.type in types
 
 
-def _read(node: Node, kind: str, language: Language) -> Declared | None:
-    way = language.names.get(node.type, "name")
+def _read(node: Node, type_: str, kind: str, language: Language) -> Declared | None:
+    way = language.names.get(type_, "name")
     if not isinstance(way, str):
         return way(node, kind)
     named = short(text(follow(node, way)))

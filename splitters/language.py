@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What a node declares."""
+class Declared(NamedTuple):
+    """What a node declares. (A tuple: a file has thousands, and these are made faster.)"""
 
     kind: str
     """`function`, `class`, `section`..."""

@@ -14,6 +14,7 @@ from splitters.syntax import Node
 SPACE = 32
 DEEPEST = 50
 """Declarations inside each other that are told apart; data has levels without end."""
+_new = tuple.__new__
 NESTED = 1_000
 """Levels between a declaration and those inside it; its statements come in between."""
 
@@ -79,14 +80,20 @@ class Opened:
     @property
     def quick(self) -> bool:
         """Whether a usual child, in no field and with a line of its own, is one more item."""
-        return self.items and not (self.waiting or self.natural or self.error or self.clause)
+        return self.items and not (self.natural or self.title)
 
-    def before(self, node: Node, role: Role, line: int) -> Border:
+    def before(self, node: Node, role: Role, start: int, line: int) -> Border:
         """The border before such a child."""
         self.same = None
         declares = role.declares and self.nested < DEEPEST and node.id != self.known
         level = self.level if role.firm else self.level + 1
-        return Border(line, self.rank, level, node if declares else None, self.place)
+        rank = self.rank
+        if (role.clause or self.clause) and self._goes_on(node, role):
+            rank = max(rank, Rank.TORN)
+        if self.error and line != start and not is_after_blank(self.text, line):
+            rank = max(rank, Rank.TORN)
+        # As `Border(...)`, in half the time: a large file has ten thousands.
+        return _new(Border, (line, rank, level, node if declares else None, self.place, False))
 
     def borders(self, child: Child) -> Sequence[Border]:
         """The borders that are known once a child is seen."""
@@ -144,16 +151,16 @@ class Opened:
 
     def _rank(self, child: Child) -> Rank:
         like = self.items if child.field is None else child.field == self.same
-        again = self._goes_on(child)
+        again = self._goes_on(child.node, child.role)
         if again or child.role.closes or not (like and child.named):
             return max(self.rank, Rank.TORN)
         if self.error and child.line != child.start and not is_after_blank(self.text, child.line):
             return max(self.rank, Rank.TORN)
         return self.rank
 
-    def _goes_on(self, child: Child) -> bool:
+    def _goes_on(self, node: Node, role: Role) -> bool:
         """Whether it is one more clause of the declaration before."""
-        found = declared(child.node, self.roles.language) if child.role.clause else None
+        found = declared(node, self.roles.language) if role.clause else None
         before, self.clause = self.clause, found.declared.name if found else ""
         return self.clause != "" and self.clause == before
 
@@ -163,16 +170,27 @@ class Opened:
     def _is_declaration(self, child: Child) -> bool:
         return child.role.declares and declared(child.node, self.roles.language) is not None
 
+    def grouped(self, child: Child, best: Border) -> list[Border]:
+        """The borders of what waited for a usual child, and its own."""
+        return self._parted(best, best.rank, best.node, [*self.waiting, child])
+
     def _grouped(self, child: Child | None) -> list[Border]:
         """The borders of what waited for a child, and its own: the best is before all of them."""
         last = Border(0, self.rank, self.level + 1, None, self.place)
         best = self.title or (self._border(child) if child else last)
-        rank, level, node = best.rank, best.level, None if self.title else best.node
+        rank, node = best.rank, None if self.title else best.node
         places = self.waiting
         if child and child.line is not None:
             places = [*places, child]
         elif child and not self.title:
             rank = self._rank(child)
+        self.title = None
+        return self._parted(best, rank, node, places)
+
+    def _parted(
+        self, best: Border, rank: Rank, node: Node | None, places: list[Child]
+    ) -> list[Border]:
+        level = best.level
         long = places[-1].start - places[0].start > self.target
         found = [Border(places[0].line or 0, rank, level, best.node, best.place, best.alone)]
         for before, here in pairwise(places):
@@ -183,7 +201,7 @@ class Opened:
                 found.append(Border(at, self.rank, TEXT, node, self.place))
             else:
                 found.append(Border(at, Rank.BROKEN, level, node, self.place))
-        self.waiting, self.title = [], None
+        self.waiting.clear()
         return found
 
 

@@ -4,10 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from splitters.border import Border, Rank
-
-PARTS = 4
-"""Of two borders of one rank, the one that fills another quarter of the piece is better."""
+from splitters.border import PARTS, Border, Rank
 
 
 class Span(NamedTuple):
@@ -18,9 +15,17 @@ class Span(NamedTuple):
     end: int
 
 
-def packed(borders: Iterable[Border], end: int, target: int, natural: bool) -> Iterator[Span]:
-    """The pieces; of two borders in a row none is further from the other than the target."""
-    ahead: list[Border] = []
+def packed(
+    borders: Iterable[Border],
+    end: int,
+    target: int,
+    natural: bool,
+    ahead: list[Border],
+) -> Iterator[Span]:
+    """The pieces; of two borders in a row none is further from the other than the target.
+
+    `ahead` holds the borders since the last cut while more of them are asked for.
+    """
     start = 0
     for border in chain(borders, [Border(end, Rank.CLEAN, 0)]):
         while border.at - start > target:

@@ -48,8 +48,9 @@ class Role(NamedTuple):
     """Nothing in it is syntax, whatever the grammar sees there."""
     body: bool
     """It is most of what is around it, and no item there."""
-    usual: bool
-    """It is none of the latter: an item, a statement, a declaration, a string in a list."""
+    quick: bool
+    """It is none of the latter, an item, a statement, a declaration, a string in a list; or it is
+    a comment or the like, no heading."""
 
 
 class Roles(dict[int, Role]):
@@ -66,6 +67,17 @@ class Roles(dict[int, Role]):
         if role is None:
             role = self[number] = _role(node.type, node.is_named, self.language)
         return role
+
+
+_roles: dict[str, Roles] = {}
+
+
+def roles_of(language: Language) -> Roles:
+    """The roles of a language's nodes; they are kept."""
+    found = _roles.get(language.name)
+    if found is None or found.language is not language:
+        found = _roles[language.name] = Roles(language)
+    return found
 
 
 def _role(kind: str, named: bool, row: Language) -> Role:
@@ -85,7 +97,8 @@ def _role(kind: str, named: bool, row: Language) -> Role:
         between=kind == "CharData",
         text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
         body=bool(BODIES.search(kind)),
-        usual=False,
+        quick=False,
     )
-    odd = role._replace(declares=False, firm=False, text=False)
-    return role._replace(usual=named and not any(odd))
+    odd = role._replace(declares=False, firm=False, text=False, clause=False)
+    waits = role.leads and not (role.titles or role.between or role.body)
+    return role._replace(quick=named and (waits or not any(odd)))

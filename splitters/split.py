@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice
 
+from splitters.border import ASKED, Border
 from splitters.language import Language
 from splitters.lines import lined, paragraphs
 from splitters.naming import begun
@@ -17,8 +18,6 @@ from splitters.walk import borders
 TARGET = 32_768
 NAMES = 20
 """Names that a piece lists, beside that of what it starts with."""
-ASKED = 100
-"""Borders that are asked for these."""
 TEXT = Language("text")
 
 
@@ -49,8 +48,12 @@ def cut(
     if target < source.width:
         source, tree = Source(data), None
     text, most = source.text, target // source.width
-    places = paragraphs(text) if tree is None else borders(tree, text, language, most, natural)
-    spans = packed(lined(places, text, most, language), len(text), most, natural)
+    ahead: list[Border] = []
+    if tree is None:
+        places = paragraphs(text)
+    else:
+        places = borders(tree, text, language, most, natural, ahead)
+    spans = packed(lined(places, text, most, language), len(text), most, natural, ahead)
     pieces = tuple(_pieces(data, source, spans, language))
     return Pieces(data, language.name, target, natural, pieces)
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from splitters.border import Border, Rank
+from splitters.border import ASKED, PARTS, Border, Rank
 from splitters.declared import declared
 from splitters.language import Language
 from splitters.naming import placed
 from splitters.opened import NESTED, Child, Opened
-from splitters.roles import Roles
-from splitters.syntax import Tree
+from splitters.roles import HEADED, roles_of
+from splitters.syntax import Node, Tree
 
 MARK = b"\xef\xbb\xbf"
 NEWLINE = 10
@@ -16,15 +16,26 @@ BLANK = b" \t\f\v"
 BREAK = b"\r\n"
 PLAIN = 2
 """Children in a row without a border, from which on others like them are skipped."""
+BATCH = 64
+"""Borders that are found at once."""
 FINE = 64
 """Borders within a line that a piece has at least, where it is of many small nodes."""
 
 
 def borders(
-    tree: Tree, text: bytes, language: Language, target: int, natural: bool
+    tree: Tree,
+    text: bytes,
+    language: Language,
+    target: int,
+    natural: bool,
+    ahead: Sequence[Border] = (),
 ) -> Iterator[Border]:
-    """Where a file may be cut, in order; a place may come twice, first with the better border."""
-    found = _Walk(tree, text, language, target, natural).borders()
+    """Where a file may be cut, in order; a place may come twice, first with the better border.
+
+    `ahead` are those handed on of which none is chosen yet, at each time the next one is asked
+    for: where they are many, some are left out up to where the next cut is looked for.
+    """
+    found = _Walk(tree, text, language, target, natural, ahead).borders()
     first = next(found, None)
     if first is not None:
         yield first._replace(at=0)
@@ -35,7 +46,13 @@ class _Walk:
     """A cursor's way through the opened nodes: no depth overflows it, no number of children."""
 
     def __init__(
-        self, tree: Tree, text: bytes, language: Language, target: int, natural: bool
+        self,
+        tree: Tree,
+        text: bytes,
+        language: Language,
+        target: int,
+        natural: bool,
+        ahead: Sequence[Border],
     ) -> None:
         root = tree.root_node
         self.cursor = tree.walk()
@@ -43,7 +60,10 @@ class _Walk:
         self.target = target
         self.fine = target // FINE
         self.small = target - len(BREAK)
-        self.roles = Roles(language)
+        self.roles = roles_of(language)
+        self.ahead = ahead
+        self.far = not natural and HEADED.isdisjoint(language.kinds.values())
+        """Whether children may be left out: none is a heading, under which all that follows is."""
         top = Opened(text, self.roles, target, natural, top=natural, items=True)
         top.error = root.is_error
         top.single = root.named_child_count == 1
@@ -58,48 +78,120 @@ class _Walk:
         """Where its first word starts."""
         self.last = 0
         """Where the last border is."""
+        self.plain = 0
+        """Children in a row without a border."""
+        self.found: list[Border] = []
+        """Borders that are about to be handed on."""
 
     def borders(self) -> Iterator[Border]:
         """The borders before the children of opened nodes, and of what leads them."""
-        cursor, path, text = self.cursor, self.path, self.text
-        if not cursor.goto_first_child():
-            return
-        plain = 0
+        cursor, path = self.cursor, self.path
+        more = cursor.goto_first_child()
         while path:
-            node, around = cursor.node, path[-1]
-            assert node is not None  # only a cursor that was reset to nothing has none
-            start, end = node.byte_range
-            if end <= self.line_end and start != self.first and self._is_plain(start, end):
-                if node.is_named:
-                    around.seen(cursor.field_id)
-                plain += 1
-                # The children of an error are no balanced tree: to jump there is to search.
-                if plain > PLAIN and around.items and not around.error and self._skip(end):
-                    continue
-            elif start < end:
-                plain = 0
-                line = start if not start or text[start - 1] == NEWLINE else self._line(start)
-                role, field = self.roles.of(node), cursor.field_id
-                found: Sequence[Border]
-                inner = None
-                usual = role.usual and field is None and around.quick
-                if usual and line is not None and end - line <= self.small:
-                    found = (around.before(node, role, line),)
-                    self.text_end = end if role.text else self.text_end
-                else:
+            around, inner = path[-1], None
+            if more and around.quick:
+                more = self._usual(around)
+                yield from self.found
+                self.found.clear()
+            if more and (node := cursor.node):
+                start, end = node.byte_range
+                if end <= self.line_end and start != self.first and self._is_plain(start, end):
+                    if self._passes(node, end):
+                        continue
+                elif start < end:
+                    self.plain = 0
+                    at_once = not start or self.text[start - 1] == NEWLINE
+                    line = start if at_once else self._line(start)
+                    role, field = self.roles.of(node), cursor.field_id
                     child = Child(node, role, node.is_named, start, end, field, line)
                     found = around.borders(child)
                     inner = self._inner(around, child)
-                for border in found:
-                    if border.at >= self.last and not (self.fits and border.rank is Rank.WITHIN):
-                        self.last = border.at
-                        yield border
+                    for border in found:
+                        kept = border.rank is not Rank.WITHIN or not self.fits
+                        if kept and border.at >= self.last:
+                            self.last = border.at
+                            yield border
                 if inner and cursor.goto_first_child():
                     path.append(inner)
                     continue
-            while path and not cursor.goto_next_sibling():
+                more = cursor.goto_next_sibling()
+            while path and not more:
                 yield from (one for one in path.pop().rest() if one.at >= self.last)
                 cursor.goto_parent()
+                more = cursor.goto_next_sibling()
+
+    def _usual(self, around: Opened) -> bool:
+        """Go to the next child that is not as most are; False: there is none.
+
+        What it passes are the children that need no closer look, thousands in a large file: items,
+        statements and declarations that begin their line, comments above them, and what else is
+        in a line. Their borders are in `found` then.
+        """
+        cursor, text, roles, found = self.cursor, self.text, self.roles, self.found
+        waiting, small = around.waiting, self.small
+        far = self.far and not around.error and len(self.ahead) > ASKED
+        if far and not waiting and not self._leap(around):
+            return False
+        while len(found) < BATCH:
+            node = cursor.node
+            assert node is not None  # only a cursor that was reset to nothing has none
+            start, end = node.byte_range
+            if end <= self.line_end and start != self.first:
+                if not self._is_plain(start, end):
+                    return True
+                if self._passes(node, end):
+                    continue
+            else:
+                role = roles.get(node.kind_id) or roles.of(node)
+                if not role.quick or start == end or cursor.field_id is not None:
+                    return True
+                line = start if text[start - 1] == NEWLINE else self._line(start)
+                if line is None or end - line > small:
+                    return True
+                self.plain = 0
+                if role.text:
+                    self.text_end = end
+                if role.leads:
+                    waiting.append(Child(node, role, True, start, end, None, line))
+                elif waiting:
+                    child = Child(node, role, True, start, end, None, line)
+                    found += around.grouped(child, around.before(node, role, start, line))
+                    self.last = line
+                elif line >= self.last:
+                    found.append(around.before(node, role, start, line))
+                    self.last = line
+            if not cursor.goto_next_sibling():
+                return False
+        return True
+
+    def _leap(self, around: Opened) -> bool:
+        """Go to where the next cut is looked for, if that is further on; False: it is not here."""
+        goal = self.ahead[0].at + self.target * (PARTS - 1) // PARTS
+        goal = self.text.rfind(b"\n", 0, goal) + 1
+        node = self.cursor.node
+        if node is None or node.end_byte >= goal:
+            return True
+        self.cursor.goto_parent()
+        if self.cursor.goto_first_child_for_byte(goal) is None:
+            self.cursor.goto_last_child()
+            return False
+        while self.cursor.goto_previous_sibling() and (node := self.cursor.node):
+            role = self.roles.of(node)
+            if not role.leads or node.start_byte < self.last:
+                found = declared(node, self.roles.language) if role.clause else None
+                around.clause = found.declared.name if found else ""
+                self.cursor.goto_next_sibling()
+                break
+        return True
+
+    def _passes(self, node: Node, end: int) -> bool:
+        """Note a child within a line; True: others like it were skipped, here is the next one."""
+        around = self.path[-1]
+        if node.is_named:
+            around.seen(self.cursor.field_id)
+        self.plain += 1
+        # The children of an error are no balanced tree: to jump there is to search.
+        return self.plain > PLAIN and around.items and not around.error and self._skip(end)
 
     def _is_plain(self, start: int, end: int) -> bool:
         """Whether a child within a line has no border before it, and none inside it."""
