@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from splitters import Piece, Pieces
+from splitters.source import read
 
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 """The marks of UTF-16, of which every character has an even number of bytes."""
@@ -12,10 +13,13 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff")
 def cut(data: bytes, target: int) -> Pieces:
     """Pieces of a plain text: as full as can be with a line's end at their own."""
     pieces = []
+    source = read(data)
+    text, width = source.text, source.width
     line = 1
-    for number, (start, end) in enumerate(_spans(data, target), 1):
-        breaks = data.count(b"\n", start, end)
-        last = line + breaks - (start == end or data[end - 1 : end] == b"\n")
+    for number, (start, end) in enumerate(_spans(text if width == 1 else data, target), 1):
+        first, behind = start // width, end // width
+        breaks = text.count(b"\n", first, behind)
+        last = line + breaks - (start == end or text[behind - 1 : behind] == b"\n")
         digest = sha256(data[start:end]).hexdigest()
         pieces.append(Piece(number, start, end, line, last, "lines", "", "", "text", digest))
         line += breaks

@@ -14,7 +14,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -161,6 +161,20 @@ class Edits:
     def _write(self, index: _Index) -> None:
         content = msgspec.json.format(msgspec.json.encode(index)) + b"\n"
         whole.write(self.folder / "index.json", content)
+
+
+def idle(folder: Path, before: float) -> Iterator[Path]:
+    """The conversations in a repository's folder that nobody goes on with, or did since `before`.
+
+    Each is held while it is looked at by whoever asked.
+    """
+    for path in sorted(folder.glob("archive/*.jsonl")):
+        if path.stat().st_mtime < before:
+            yield path
+    for path in sorted(folder.glob("*.jsonl")):
+        with suppress(BusyError), _locked(path.with_suffix(".lock"), path.name):
+            if path.stat().st_mtime < before:
+                yield path
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orchestrator import pricing, prompts
 from orchestrator.agent.conversation import well_formed
 from orchestrator.agent.spent import Spent
-from orchestrator.errors import BudgetError, ModelError, ModelRefusedError
+from orchestrator.errors import BudgetError, ModelError, ModelRefusedError, OrchestratorError
 from orchestrator.models.model import Answer, Message, Model, Prompt
 from orchestrator.models.retry import Patience, Retrying
 from orchestrator.pricing import Usage
@@ -25,6 +25,8 @@ class Summary:
     text: str
     over: int = 0
     """Words beyond the limit, after it was told once; 0 where it kept to it."""
+    stopped: OrchestratorError | None = None
+    """Why it could not be told: this is the last summary then."""
 
     @property
     def words(self) -> int:
@@ -86,7 +88,10 @@ class Summarizer:
         over = self._over(answer)
         if over:
             told = prompts.too_long(words(answer.text), over, self._limit_words or 0)
-            answer = self._answer([*conversation, answer, Prompt(told)])
+            try:
+                answer = self._answer([*conversation, answer, Prompt(told)])
+            except OrchestratorError as stopped:
+                return Summary(first, last, answer.text.strip(), over, stopped)
             over = self._over(answer)
         return Summary(first, last, answer.text.strip(), over)
 

@@ -4,6 +4,7 @@ Alone: `splitters.split(data, "python")`; see docs/splitters.md.
 """
 
 from splitters.detect import detect
+from splitters.document import Document
 from splitters.language import Language
 from splitters.outline import Declaration, Outline, outline
 from splitters.piece import Piece, Pieces
@@ -14,6 +15,7 @@ __all__ = [
     "LANGUAGES",
     "TARGET",
     "Declaration",
+    "Document",
     "Language",
     "Outline",
     "Piece",

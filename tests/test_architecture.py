@@ -62,7 +62,7 @@ LAYERS = (
     {"worker", "workers", "agent", "delegates", "command", "tools", "check", "pieces", "rejoin"}
     | {"summarize"},
     {"run", "attempt", "preparation", "changes", "recovery", "verify", "delivery", "ways"}
-    | {"edits", "edit_base", "origin", "briefing"},
+    | {"edits", "edit_base", "leftover", "origin", "briefing"},
     {"cli", "render", "summary"},
 )
 """The rooms of `orchestrator`, lowest first; none imports a higher one."""

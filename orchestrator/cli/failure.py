@@ -65,7 +65,9 @@ def described(error: BaseException) -> Failure | None:
             return Failure(error.exit_code, _usage(error))
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return Failure(1, f"The disk is full{_at(error)}: free some space and try again.")
-        case PermissionError() | OSError(errno=errno.EROFS):
+        case PermissionError():
+            return Failure(1, f"{error.strerror}{_at(error)}: see who may use it, or name another.")
+        case OSError(errno=errno.EROFS):
             return Failure(1, f"{error.strerror}{_at(error)}: make it writable, or name another.")
     return None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from orchestrator import leftover
 from orchestrator.cli import place, say, shelf
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.shelf import Deed
@@ -72,9 +73,10 @@ def command(
 ) -> None:
     """Remove what dead runs left behind: containers and unfinished records.
 
-    With --max-age also finished runs, packs and unused toolboxes older than that, images of other
-    versions of Claude Code and Codex, and prepared images that were not used for so long; with
-    --image-space the least recently used of these.
+    With --max-age also finished runs, packs, pieces of files without an edit that is not merged,
+    conversations of `edit` and unused toolboxes older than that, images of other versions of
+    Claude Code and Codex, and prepared images that were not used for so long; with --image-space
+    the least recently used of these.
     Branches that were published stay; what a live run uses stays, too.
     """
     before = None if max_age is None else time.time() - max_age * DAY
@@ -153,6 +155,11 @@ def _of_home(records: Records, order: Order) -> Iterator[str]:
     for path in () if order.dry else records.remove_passing():
         yield f"remove file {path}"
     yield from _unfinished_packs(records, order)
+    if order.before is not None:
+        for path in leftover.pieces(records.home, order.before, dry=order.dry):
+            yield f"remove pieces {path.name}"
+        for path in leftover.conversations(records.home, order.before, dry=order.dry):
+            yield f"remove conversation {path.relative_to(records.home / 'edits')}"
     yield from _packs(records, order)
 
 

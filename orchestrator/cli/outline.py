@@ -73,6 +73,8 @@ def command(
     """
     if tokens is not None and not as_map:
         raise UsageError("--tokens is the size of a map: add --map.")
+    if depth is not None and as_map:
+        raise UsageError("--depth is of outlines, and a map has none: leave it out.")
     files = list(_files(paths))
     with closing(Parser()) as parser:
         if as_map:

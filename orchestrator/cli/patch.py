@@ -51,7 +51,7 @@ def _merge(index: str, way: Way, source: str | None, as_json: bool) -> None:
     with Parser() as parser:
         done = rejoin(index, place.home(), way, parser, source)
     if as_json:
-        say.json(_object(done))
+        say.json(_object(done, way.dry_run))
     if done.trouble:
         say.note(f"note: {done.trouble}")
     for number in done.restored:
@@ -73,12 +73,13 @@ def _discard(index: str, source: str | None, as_json: bool) -> None:
         say.out([f"{said}; {written.path} is of the file as it is now"])
 
 
-def _object(done: Rejoined) -> dict[str, Any]:
+def _object(done: Rejoined, dry_run: bool) -> dict[str, Any]:
     return {
         "changed": bool(done.patch),
         "applied": done.applied,
         "source_path": str(done.source),
         "index_path": str(done.index),
+        "patch": done.patch.decode("utf-8", "replace") if dry_run and done.patch else None,
         "patch_path": _path(done.patch_path),
         "source_sha256": done.after if done.applied else done.before,
         "restored": done.restored,

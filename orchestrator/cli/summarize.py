@@ -137,6 +137,8 @@ def command(
         try:
             for summary in _summaries(account, summarizer, quiet):
                 account.add(summary)
+                if summary.stopped:
+                    raise summary.stopped
         finally:
             account.end(summarizer)
     return _kept_to(account.found, limit_words)

@@ -13,6 +13,9 @@ _FILES = ("100644", "100755")
 _CHUNK = re.compile(rb"[^\n]{0,63}\n|[^\n]{64}|[^\n]+$")
 """A line, or 64 bytes of a longer one: what git counts to tell a rename (`diffcore-delta.c`)."""
 
+_MOST = 1_000_000
+"""Chunks of a file that are compared, about a second's work; 16 MiB of code have half as many."""
+
 
 def check(
     difference: Difference, only: tuple[str, ...], followed: frozenset[bytes] = frozenset()
@@ -69,10 +72,17 @@ def _renamed(
 
 
 def _is_similar(difference: Difference, old: Entry, new: Entry) -> bool:
-    """Whether git would call it a rename: half of the larger file is in both."""
+    """Whether git would call it a rename: half of the larger file is in both.
+
+    One of more than `_MOST` chunks is none unless it is the same.
+    """
     if old.old_blob == new.new_blob:
         return True
     before, after = difference.blobs.read(old.old_blob), difference.blobs.read(new.new_blob)
+    small, large = sorted((len(before), len(after)))
+    chunks = max(blob.count(b"\n") + len(blob) // 64 for blob in (before, after))
+    if 2 * small < large or chunks > _MOST:
+        return False
     common = Counter(_CHUNK.findall(before)) & Counter(_CHUNK.findall(after))
     kept = sum(len(chunk) * number for chunk, number in common.items())
     return 2 * kept >= max(len(before), len(after))

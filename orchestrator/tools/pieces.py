@@ -139,6 +139,11 @@ def _changed(cut: Cut, content: bytes, edits: Sequence[PieceEdit], path: str) ->
                 f"edit {number}: read_piece has not shown piece {piece.number} as it is now; read"
                 " it before you replace all of it, or give old_text. Nothing was changed."
             )
+        if "\0" in edit.new_text:
+            raise ToolError(
+                f"edit {number}: new_text has a NUL character, which makes a file binary. Nothing"
+                " was changed."
+            )
         before = now.get(piece.number, content[piece.start : piece.end])
         last = piece.number == len(cut.pieces)
         after = edited(before, edit, script, last=last, first_line=piece.first_line)

@@ -81,7 +81,7 @@ def test_what_set_up_printed_is_shown():
         ),
         (
             PermissionError(errno.EACCES, "Permission denied", "/h/x"),
-            Failure(1, "Permission denied at /h/x: make it writable, or name another."),
+            Failure(1, "Permission denied at /h/x: see who may use it, or name another."),
         ),
         (ValueError("odd"), None),
     ],

@@ -1,5 +1,6 @@
 """gc: what is left over."""
 
+import fcntl
 import os
 import re
 import time
@@ -110,6 +111,62 @@ def own(repository, home, orchestrator, engine):
 def of(said, image: str) -> list[str]:
     """What becomes of an image."""
     return [each["action"] for each in said.json if each["what"] == image]
+
+
+@pytest.fixture
+def old_pieces(orchestrator, repository, home):
+    """Pieces of two files that nobody touched for ten days; one of the first file is edited."""
+    indexes = {}
+    for name in ("edited.txt", "merged.txt"):
+        (repository / name).write_text("one\n")
+        indexes[name] = orchestrator("split", name, "--json").json
+    with open(indexes["edited.txt"]["segments"][0]["path"], "a") as piece:
+        piece.write("two\n")
+    for path in [home / "pieces", *(home / "pieces").rglob("*")]:
+        os.utime(path, (time.time() - 864_000,) * 2)
+    return {name: os.path.dirname(index["index_path"]) for name, index in indexes.items()}
+
+
+def test_old_pieces_go_unless_an_edit_is_not_merged(old_pieces, orchestrator):
+    name = os.path.basename(old_pieces["merged.txt"])
+    for flag in ("--dry-run", "--json"):
+        said = orchestrator("gc", "--json", "--max-age", "5", flag).json
+        removed = [each for each in said if "pieces" in each["what"]]
+        assert removed == [{"action": "remove", "what": f"pieces {name}"}]
+        assert os.path.exists(old_pieces["merged.txt"]) == (flag == "--dry-run")
+    assert os.path.exists(old_pieces["edited.txt"])
+
+
+@pytest.mark.parametrize("flags", [(), ("--max-age", "20")])
+def test_young_pieces_stay(old_pieces, orchestrator, flags):
+    orchestrator("gc", *flags)
+    assert [os.path.exists(place) for place in old_pieces.values()] == [True, True]
+
+
+def test_pieces_stay_beside_what_is_not_ours(old_pieces, orchestrator):
+    with open(f"{old_pieces['merged.txt']}/notes", "w") as file:
+        file.write("mine")
+    orchestrator("gc", "--max-age", "0")
+    assert os.path.exists(f"{old_pieces['merged.txt']}/notes")
+
+
+def test_old_conversations_go_unless_somebody_goes_on(orchestrator, repository, home):
+    place = home / "edits" / "repository-0"
+    (place / "archive").mkdir(parents=True)
+    names = ("old.jsonl", "held.jsonl", "young.jsonl", "archive/old-1.jsonl")
+    for name in names:
+        (place / name).write_text("{}\n")
+        if name != "young.jsonl":
+            os.utime(place / name, (time.time() - 864_000,) * 2)
+    with (place / "held.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        shown = orchestrator("gc", "-n", "--max-age", "5").text
+        assert "would remove conversation repository-0/old.jsonl\n" in shown
+        orchestrator("gc", "--max-age", "5")
+    assert {str(path.relative_to(place)) for path in place.rglob("*.jsonl")} == {
+        "held.jsonl",
+        "young.jsonl",
+    }
 
 
 def test_images_are_listed_with_their_size_and_last_use(orchestrator, own):

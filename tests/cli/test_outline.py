@@ -1,8 +1,12 @@
 """`outline`: files and folders, text and JSON, and what cannot be outlined."""
 
 import os
+import re
+from pathlib import Path
 
 import pytest
+
+import splitters
 
 SOURCE = """\
 class Sum:
@@ -37,6 +41,14 @@ def test_a_file_is_outlined_as_a_tree(folder, orchestrator):
         "3-4      def inner()\n"
         "7-8  def zero()\n"
     )
+
+
+def test_the_example_of_the_page_is_what_is_printed(orchestrator, monkeypatch):
+    root = Path(splitters.__file__).parents[1]
+    page = (root / "docs/outline.md").read_text()
+    words, shown = re.search(r"(?ms)^\$ orchestrator (outline .*?)\n(.*?)^```", page).groups()
+    monkeypatch.chdir(root)
+    assert orchestrator(*words.split()).text == shown
 
 
 def test_depth_bounds_the_nesting(folder, orchestrator):
@@ -137,9 +149,22 @@ def test_a_map_keeps_to_its_tokens(folder, orchestrator):
     assert (found["tokens"], found["left_out"]) == (7, 1)
 
 
+def test_a_file_that_is_nested_too_deep_is_shown_with_a_note(folder, orchestrator):
+    (folder / "deep.js").write_text("function f() {" * 90 + "}" * 90)
+    said = orchestrator("outline", "deep.js", "--depth", "1")
+    assert (said.code, said.text) == (0, "deep.js  javascript\n1  function f()\n")
+    assert said.err.startswith("note: deep.js: not all of its declarations are listed")
+
+
 def test_tokens_without_a_map_are_refused(folder, orchestrator):
     said = orchestrator("outline", ".", "--tokens", "7")
     assert (said.code, said.err) == (2, "error: --tokens is the size of a map: add --map.\n")
+
+
+def test_a_depth_of_a_map_is_refused(folder, orchestrator):
+    said = orchestrator("outline", ".", "--map", "--depth", "1")
+    assert (said.code, said.out) == (2, b"")
+    assert said.err.startswith("error: --depth is of outlines")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])

@@ -119,7 +119,8 @@ def test_a_dry_run_writes_nothing(split, repository, home):
     assert (said.code, made.all(), sorted(home.rglob("*"))) == (0, before, state)
     (repository / "said.patch").write_bytes(said.out)
     applies(repository, "said.patch", "--check")
-    assert made.patch("--dry-run", "--json").json["patch_path"] is None
+    shown = made.patch("--dry-run", "--json").json
+    assert (shown["patch_path"], shown["patch"]) == (None, said.text)
 
 
 def test_nothing_edited_is_nothing_changed(split):

@@ -32,6 +32,21 @@ def step(text, expect="", tokens=0):
     return {"text": text, "expect": expect, "usage": {"input_tokens": tokens, "output_tokens": 1}}
 
 
+@pytest.mark.parametrize("content", [b"a\0b", b"\0\1", b"x\0", b"one\0two\n"])
+def test_a_small_file_with_nul_bytes_is_no_text(summarize, content):
+    Path("a.txt").write_bytes(content)
+    said = summarize("a.txt", "It was asked.")
+    assert (said.code, said.out, "binary" in said.err) == (2, b"", True)
+
+
+def test_a_summary_is_shown_though_its_second_question_failed(summarize):
+    Path("a.py").write_text("x = 1\n")
+    flags = ("--limit-words", "2", "--max-input-tokens", "50")
+    said = summarize("a.py", step("one two three", tokens=60), flags=flags)
+    assert (said.code, said.text) == (5, "one two three\n")
+    assert "The limit of 50 input tokens is used up" in said.err
+
+
 def test_a_small_file_is_one_question(summarize):
     Path("a.py").write_text("x = 1\n\ny = 2\n")
     asked = 'Summarize "a.py":\n\n| x = 1\n| \n| y = 2'

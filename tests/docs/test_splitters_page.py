@@ -14,7 +14,14 @@ EXAMPLES = re.findall(r"(?ms)^```python\n(.*?)^```\n\n```text\n(.*?)^```", PAGE)
 
 
 def test_the_page_has_examples():
-    assert len(EXAMPLES) == PAGE.count("```python") == 2
+    assert len(EXAMPLES) == PAGE.count("```python") == 3
+
+
+def test_what_the_page_names_can_be_imported():
+    named = set(re.findall(r"\bsplitters\.([A-Za-z_]+)", PAGE)) - {"md", "py"}
+    assert named - set(splitters.__all__) - {"__file__"} == set()
+    unsaid = [name for name in splitters.__all__ if not re.search(rf"`[^`\n]*\b{name}\b", PAGE)]
+    assert unsaid == []
 
 
 @pytest.mark.parametrize(("program", "printed"), EXAMPLES)

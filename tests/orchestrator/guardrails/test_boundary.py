@@ -1,5 +1,7 @@
 """Where a run was told to keep to some paths, everything else is blocked."""
 
+import time
+
 import pytest
 
 from orchestrator.guardrails import boundary
@@ -53,6 +55,16 @@ def test_an_empty_file_may_be_renamed(change):
 )
 def test_what_is_no_rename_is_blocked(change, files):
     assert ("boundary.outside", "b.py") in found(change(*files), "a.py")
+
+
+@pytest.mark.parametrize("lines", [b"\n", b"a\n"])
+def test_no_file_is_compared_for_long(change, lines):
+    size = 16 << 20
+    old, new = lines * (size // len(lines)), b"x\n" + lines * (size // len(lines))
+    difference = change((b"a.py", old, None), (b"b.py", None, new))
+    began = time.process_time()
+    assert found(difference, "a.py") == [("boundary.outside", "b.py")]
+    assert time.process_time() - began < 3
 
 
 def test_a_link_in_its_place_is_no_rename(change):

@@ -48,6 +48,12 @@ def test_the_pieces_of_a_file_are_listed(context, workspace):
     assert size * 2 < 2000
 
 
+def test_a_patch_makes_no_file_binary(cut, workspace):
+    edit = PieceEdit(1, "total\0", "total = 0")
+    assert "NUL" in refused(patch_file, cut, "a.py", [edit])
+    assert workspace.tree() == {"a.py": SOURCE}
+
+
 def test_nothing_is_written_by_splitting(context, workspace):
     workspace.fill({"a.py": SOURCE})
     split_file(context, "a.py", natural=True)
