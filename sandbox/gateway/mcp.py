@@ -9,11 +9,11 @@ this is one more door of a gateway that has bounds for hostile clients already.
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox.gateway import rpc
+from sandbox.gateway.aside import Aside
 from sandbox.gateway.http import Connection, RefusedError, Request
 from sandbox.gateway.rpc import Message, RpcError
 from sandbox.gateway.token import require_token
@@ -71,7 +71,7 @@ class Mcp:
         self._name = name
         self._token = token.encode()
         self._offers = {offer.name: offer for offer in offers}
-        self._thread = ThreadPoolExecutor(1, "mcp")
+        self._thread = Aside("mcp")
         self._places = asyncio.Semaphore(AT_ONCE)
 
     def takes(self, request: Request) -> bool:
@@ -89,7 +89,7 @@ class Mcp:
 
     async def close(self) -> None:
         """Take no further call; one that goes on ends by itself."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread.shutdown()
 
     async def _answer(self, body: bytes, connection: Connection) -> None:
         try:
