@@ -11,7 +11,7 @@ demo: venv images ## a real defect in a real project, from task to judged branch
 	@sh docs/demo/run.sh
 
 test: venv images ## the whole test suite; ARGS="tests/sandbox -k name" picks some, JOBS=0 runs one by one
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 lint: venv ## style and types
 	@$(BIN)/ruff check .

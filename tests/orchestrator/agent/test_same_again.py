@@ -1,7 +1,6 @@
 """The same task with the same answers asks a model the same, byte for byte."""
 
 from orchestrator.agent.loop import Agent
-from orchestrator.models.anthropic import AnthropicModel
 from orchestrator.task import Task
 from tests.api.scenario import Call, Step
 from tests.api.server import play
@@ -32,7 +31,7 @@ def test_two_runs_ask_the_same(workspace, tmp_path):
         artifacts = tmp_path / str(number)
         artifacts.mkdir()
         with play(*STEPS) as api:
-            model = AnthropicModel(API_MEMBERS[0].access(api.url))
+            model = API_MEMBERS[0].connect(API_MEMBERS[0].access(api.url))
             list(Agent(model, artifacts).work(Task("", "Work.", checks=(CHECK,)), workspace.box))
         asked.append([request.body for request in api.asked])
     assert asked[0] == asked[1]

@@ -2,10 +2,10 @@ import pytest
 
 from orchestrator.errors import ModelError
 from orchestrator.models.access import Access
-from orchestrator.models.anthropic import AnthropicModel
 from orchestrator.models.model import Prompt, Results, ToolResult, ToolSchema
 from tests.api.scenario import Call, Expect, Fault, Step
 from tests.api.server import play
+from tests.contracts.model_members import connect
 
 TOOLS = (
     ToolSchema("read_file", "Reads.", {"type": "object"}),
@@ -19,7 +19,7 @@ def ask():
     models = []
 
     def ask(api, *conversation, tools=TOOLS):
-        model = AnthropicModel(Access("anthropic", "claude-x", api.url, "key-1", "KEY"))
+        model = connect(Access("anthropic", "claude-x", api.url, "key-1", "KEY"))
         models.append(model)
         return model.answer(
             "be brief", conversation, tools, max_output_tokens=100, on_text=lambda text: None

@@ -4,11 +4,11 @@ import pytest
 
 from orchestrator.errors import ModelAuthError
 from orchestrator.models.access import Access
-from orchestrator.models.chat import ChatModel
 from orchestrator.models.model import Prompt, Results, ToolCall, ToolResult, ToolSchema
 from orchestrator.pricing import Usage
 from tests.api.scenario import Call, Fault, Step
 from tests.api.server import play
+from tests.contracts.model_members import connect
 
 TOOLS = (ToolSchema("read_file", "Reads.", {"type": "object"}),)
 
@@ -19,7 +19,7 @@ def ask():
 
     def ask(api, *conversation, key="key-1"):
         access = Access("gemini", "gemini-x", f"{api.url}/v1", key, "GEMINI_API_KEY")
-        models.append(ChatModel(access))
+        models.append(connect(access))
         return models[-1].answer(
             "be brief", conversation, TOOLS, max_output_tokens=100, on_text=lambda text: None
         )

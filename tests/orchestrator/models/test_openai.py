@@ -5,9 +5,9 @@ import pytest
 from orchestrator.errors import ModelError
 from orchestrator.models.access import Access
 from orchestrator.models.model import Prompt, Results, ToolResult, ToolSchema
-from orchestrator.models.openai import OpenAIModel
 from tests.api.scenario import Call, Fault, Step
 from tests.api.server import play
+from tests.contracts.model_members import connect
 
 TOOLS = (ToolSchema("read_file", "Reads.", {"type": "object"}),)
 
@@ -18,7 +18,7 @@ def ask():
 
     def ask(api, *conversation):
         access = Access("openai", "gpt-x", f"{api.url}/v1", "key-1", "OPENAI_API_KEY")
-        models.append(OpenAIModel(access))
+        models.append(connect(access))
         return models[-1].answer(
             "be brief", conversation, TOOLS, max_output_tokens=100, on_text=lambda text: None
         )
