@@ -95,6 +95,7 @@ class Claude:
             "API_TIMEOUT_MS": "120000",
             # Else its first question can come before it knows our tools, as seen on a busy machine.
             "MCP_CONNECTION_NONBLOCKING": "0",
+            "MCP_CONNECT_TIMEOUT_MS": "60000",
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(task.limits.output_tokens),
         }
 

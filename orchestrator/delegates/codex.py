@@ -34,7 +34,8 @@ a line tells of each. Of a command that goes on, and of a call that was refused,
 _KEPT_FROM = re.compile(
     r"bwrap: |thread '[^\n]* panicked at linux-sandbox/|patch rejected: writing is blocked by "
 )
-"""How the words begin of a call that Codex's own sandbox kept from running; no line tells of it."""
+"""How the words begin of a call that Codex's own sandbox kept from running; often no line tells of
+it."""
 SILENT = {"reasoning", "todo_list"}
 """Items that say nothing of what is done."""
 _SWITCHED_OFF = ("unbounded_connection_retries", "apps", "plugins", "remote_plugin", "tool_suggest")
@@ -48,6 +49,7 @@ _LENT = (
     *("-c", f'mcp_servers.{SERVER}={{url="{URL}", bearer_token_env_var="RUN_TOKEN"}}'),
     *("-c", f"mcp_servers.{SERVER}.startup_timeout_sec=60"),
     *("-c", f"mcp_servers.{SERVER}.tool_timeout_sec=300"),
+    *("-c", f"mcp_servers.{SERVER}.required=true"),  # else the first question does not wait for it
     # Else its models have to find them by a search before they can call one.
     *("-c", f'features.code_mode={{enabled=false, direct_only_tool_namespaces=["{PREFIX}"]}}'),
 )

@@ -1,6 +1,8 @@
 """Our tools for large files, called by the real Claude Code and Codex."""
 
+import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +13,7 @@ from orchestrator.models.traffic import Replay
 from orchestrator.network import NetworkSettings
 from orchestrator.outcome import Outcome
 from orchestrator.settings import Settings
+from orchestrator.workers import hire
 from tests.api.scenario import Call, Expect, Step
 from tests.conftest import FILES, git, tiny_repository
 from tests.delegates.conftest import Desk
@@ -146,6 +149,28 @@ def test_the_longest_piece_that_counts_as_shown_comes_to_the_model_whole(desk, w
     )
     assert ran.file("edge.py").decode() == text
     assert "smaller target_bytes" not in ran.told(ToolFinished)[-1].result
+
+
+class Slow:
+    """A door behind which a very busy machine answers."""
+
+    def __init__(self, door):
+        self.takes, self.close, self._door = door.takes, door.close, door
+
+    async def serve(self, request, connection):
+        await asyncio.sleep(6)
+        await self._door.serve(request, connection)
+
+
+def test_the_first_question_waits_for_them(desk, worker):
+    def employ(*given):
+        hired = hire(*given)
+        models, tools = hired.doors
+        return replace(hired, doors=(models, Slow(tools)))
+
+    offers = Step("Nothing to do.", expect=Expect(tools=tuple(offered(worker))))
+    ran = desk.run(worker, scenario(offers), employ=employ)
+    assert ran.record.outcome is Outcome.NO_CHANGE
 
 
 def test_they_can_be_left_out(desk, worker):
