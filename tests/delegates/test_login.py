@@ -68,6 +68,8 @@ def test_our_tools_are_lent_to_a_program_with_a_login_as_well(desk, login):
     ran = desk.run("claude", scenario(Step(calls=(OUTLINE,)), Step("Seen.")), login=login)
     (outlined,) = ran.told(ToolFinished)
     assert (outlined.error, "add" in outlined.result) == (False, True)
+    offered = ran.asked[0].asked.tools
+    assert (OUTLINE.tool in offered, "WaitForMcpServers" in offered) == (True, False)
 
 
 def test_a_replay_asks_as_with_the_login_and_needs_none(desk, login):
@@ -76,7 +78,8 @@ def test_a_replay_asks_as_with_the_login_and_needs_none(desk, login):
     assert ran.record.task.login
     route = choice.route(CLIS["claude"], "", {}, traffic, login=ran.record.task.login)
     again = desk.run("claude", Scenario(()), traffic=traffic, login=route.key)
-    assert (again.record.outcome, again.record.tree) == (ran.record.outcome, ran.record.tree)
+    assert again.record.outcome is ran.record.outcome, again.record.message
+    assert again.record.tree == ran.record.tree
     assert route.bearer
 
 
