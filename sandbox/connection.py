@@ -1,12 +1,12 @@
 """One connection to the server in a sandbox, and the conversations that it carries at once."""
 
 import contextlib
+import queue
 import select
 import socket
 import ssl
 import threading
 import time
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,55 +67,53 @@ class Conversation:
         self._room = INPUT_WINDOW
         self._complete = False
         self._deaf = False
-        self._chunks: deque[Chunk] = deque()
-        self._size = 0
-        self._changed = threading.Condition()
+        self._chunks: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
+        """None after the last one."""
+        self._received = self._taken = 0
+        """Bytes, each counted by one thread alone."""
 
     def hear(self, told: Frame) -> None:
         """Note what the server says. Raises CrossingError when it cannot be."""
-        with self._changed:
-            if told.kind in STREAMS:
-                self._keep(Chunk(STREAMS[told.kind], told.content))
-            elif told.kind == ENDED:
-                self.ending, self.ended = _ending(told.content), time.monotonic()
-            elif told.kind == DONE and self.ending:
-                self.done = self.over = True
-            else:
-                raise CrossingError(MALFORMED)
-            self._changed.notify_all()
+        if told.kind in STREAMS:
+            self._keep(Chunk(STREAMS[told.kind], told.content))
+        elif told.kind == ENDED:
+            self.ended = time.monotonic()
+            self.ending = _ending(told.content)
+        elif told.kind == DONE and self.ending:
+            self.done = True
+            self.break_off()
+        else:
+            raise CrossingError(MALFORMED)
 
     def _keep(self, chunk: Chunk) -> None:
         if self._deaf:
             return
-        self._size += len(chunk.data)
-        if self._size > WINDOW + PIECE:
+        self._received += len(chunk.data)
+        if self._received - self._taken > WINDOW + PIECE:
             raise CrossingError(MALFORMED)
-        self._chunks.append(chunk)
+        self._chunks.put(chunk)
 
     def break_off(self) -> None:
         """Nothing more comes."""
-        with self._changed:
-            self.over = True
-            self._changed.notify_all()
+        self.over = True
+        self._chunks.put(None)
 
     def take(self, deadline: float) -> Chunk | None:
         """The next piece of output; None at the end, and when none came before the deadline."""
-        with self._changed:
-            left = deadline - time.monotonic()
-            self._changed.wait_for(lambda: self._chunks or self.over, max(0.0, left))
-            if not self._chunks:
-                return None
-            chunk = self._chunks.popleft()
-            self._size -= len(chunk.data)
-            return chunk
+        with contextlib.suppress(queue.Empty):
+            if chunk := self._chunks.get(timeout=max(0.0, deadline - time.monotonic())):
+                self._taken += len(chunk.data)
+                return chunk
+            self._chunks.put(None)  # whoever asks again is told again
+        return None
 
     def await_done(self, seconds: float) -> bool:
         """Throw away what comes until all has; False when that takes longer."""
-        with self._changed:
-            self._chunks.clear()
-            self._deaf = True
-            self._changed.wait_for(lambda: self.over, seconds)
-            return self.done
+        self._deaf = True
+        deadline = time.monotonic() + seconds
+        while self.take(deadline):
+            pass
+        return self.done
 
     def input(self, more: int = 0) -> bytes:
         """Frames of as much input as there is room for; after the last of it, its end."""

@@ -1,9 +1,12 @@
 """JSON of another program's making, looked into without a look at every level's type."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import foreign
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def line(data: bytes) -> dict[str, Any] | None:
@@ -12,7 +15,10 @@ def line(data: bytes) -> dict[str, Any] | None:
         value = foreign.parse(data.decode("utf-8", "replace"))
     except ValueError:
         return None
-    return foreign.all_well_formed(value) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    # Half a surrogate pair can only have been written as an escape.
+    return foreign.all_well_formed(value) if _SURROGATE.search(data) else value
 
 
 def at(value: object, *path: str) -> Any:  # noqa: ANN401 - whatever JSON can say
