@@ -62,6 +62,11 @@ class Box:
         self._guard: Guard = anything
         self.reopen()
 
+    @property
+    def guard(self) -> Guard:
+        """What `files` asks before each change."""
+        return self._guard
+
     def guard_files(self, guard: Guard) -> None:
         """From now on `files` asks before each change, also when the box was opened again.
 

@@ -55,6 +55,8 @@ class Lent:
         self.door = Mcp(SERVER, token, [_offer(each, partial(self._use, each)) for each in lent])
         self._artifacts = artifacts
         self._calls = 0
+        self._caller = 0
+        """The thread of the last call: what others do to the files is not for us to allow."""
         self._lock = threading.Lock()
         self._context: Context | None = None
         self._failed: SandboxError | None = None
@@ -64,12 +66,15 @@ class Lent:
         """Carry out calls on the files of this box until the end of the block."""
         until = time.monotonic() + task.limits.seconds
         context = Context(box, self._artifacts, "", until, _unseen, Desk(), _whole)
-        allowed = Boundary(task.only) if task.only else anything
+        allowed, before = Boundary(task.only) if task.only else anything, box.guard
 
         def guard(path: str, renamed: str) -> None:
-            if self._context is not context:
+            if threading.get_ident() != self._caller:
+                before(path, renamed)
+            elif self._context is not context:
                 raise FileError(_OVER)
-            allowed(path, renamed)
+            else:
+                allowed(path, renamed)
 
         box.guard_files(guard)
         self._context = context
@@ -79,6 +84,7 @@ class Lent:
             self._context = None
             if self._lock.acquire(timeout=LAST_CALL):
                 self._lock.release()
+                box.guard_files(before)
             context.desk.parser.close()
 
     def require_sound(self) -> None:
@@ -92,6 +98,7 @@ class Lent:
             if context is None:
                 return Told(_OVER, error=True)
             self._calls += 1
+            self._caller = threading.get_ident()
             label = f"mcp-{self._calls % _KEPT}"
             call = ToolCall(label, used.name, arguments)
             try:

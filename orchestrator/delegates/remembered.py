@@ -13,7 +13,7 @@ from orchestrator.task import Task
 from orchestrator.worker import Worker
 from sandbox.box import Box
 from sandbox.errors import SandboxError
-from sandbox.files import FileError
+from sandbox.files import FileError, Files
 from sandbox.gateway.mask import masked
 
 HOME = "/home/agent"
@@ -55,11 +55,13 @@ class Remembered:
             raise
 
     def _place(self, before: Transcript, box: Box) -> None:
-        """Put the session where the program looks for it; this run keeps it, too."""
+        """Put the session where the program looks for it, if it is not there; keep it here, too."""
+        files = Files(box.channel)  # it is none of those that a guard is for
         for session, content in before.parts.items():
             place = f"{HOME}/{self.cli.transcript.format(session)}"
             try:
-                box.files.write(place, content)
+                if not files.glob(self.cli.transcripts.format(session), HOME).names:
+                    files.write(place, content)
             except FileError as problem:
                 raise SandboxError(f"the session cannot be put back: {problem}") from None
             whole.write(self.kept / f"{session}.jsonl", content)

@@ -11,9 +11,10 @@ import pytest
 from orchestrator.delegates.lent import LENT, READING, Equipped, Lent
 from orchestrator.events import WorkerFinished
 from orchestrator.task import Task
+from orchestrator.tools.boundary import Boundary
 from orchestrator.tools.table import TOOLS
 from sandbox.errors import DiskFullError
-from sandbox.files import FileError
+from sandbox.files import FileError, anything
 from sandbox.gateway.gateway import open_gateway
 from tests.workspace import bench as bench
 from tests.workspace import dead_box as dead_box
@@ -124,10 +125,27 @@ def test_before_and_after_the_work_nothing_is_done(workspace, tmp_path):
     with lent(tmp_path) as (own, call):
         assert call("outline") == ("not executed: the work is over", True)
         with own.at(Task("r", "p"), workspace.box):
-            pass
+            call("outline")
+            guard = workspace.box.guard
         assert call("outline") == ("not executed: the work is over", True)
+        late = own.door._thread.submit(guard, "late.py", "")  # by a call that outlasts its wait
         with pytest.raises(FileError, match="the work is over"):
-            workspace.box.files.write("late.py", b"")
+            late.result()
+
+
+def test_what_others_may_change_is_for_others_to_say(workspace, tmp_path):
+    workspace.fill({"app.py": SOURCE})
+    workspace.box.guard_files(Boundary(("app.py",)))
+    try:
+        with lent(tmp_path) as (own, call), own.at(Task("r", "p"), workspace.box):
+            assert call("apply_patch", patch=ADD.format("b.py"))[1] is False
+            with pytest.raises(FileError, match="not allowed"):
+                workspace.box.files.write("c.py", b"")
+        with pytest.raises(FileError, match="not allowed"):
+            workspace.box.files.write("c.py", b"")
+    finally:
+        workspace.box.guard_files(anything)
+    workspace.box.files.write("c.py", b"")
 
 
 @pytest.mark.parametrize("attempt", range(5))
