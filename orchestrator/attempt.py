@@ -4,7 +4,7 @@ import errno
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from orchestrator import foreign
 from orchestrator.errors import ModelError, QuarantineError
@@ -12,6 +12,7 @@ from orchestrator.events import (
     AnyEvent,
     Changed,
     CheckFinished,
+    Delegated,
     FilesTouched,
     RunFinished,
     ToolFinished,
@@ -40,7 +41,6 @@ class Totals:
     output_tokens: int = 0
     cost: float | None = 0.0
     """US dollars; None once the price of any answer is unknown."""
-    model: str = ""
 
     def plus(self, turn: Turn) -> "Totals":
         """These and one more answer."""
@@ -49,7 +49,6 @@ class Totals:
             input_tokens=self.input_tokens + turn.input_tokens,
             output_tokens=self.output_tokens + turn.output_tokens,
             cost=_sum(self.cost, turn.cost),
-            model=turn.model,
         )
 
 
@@ -70,8 +69,13 @@ class Attempt:
     totals: Totals = Totals()
     asked: ToolStarted | None = None
     """The tool call that was started last."""
-    in_call: bool = False
-    """That call has not ended: what is found changed now is its doing."""
+    calls: dict[str, ToolStarted] = field(default_factory=dict)
+    """The call that has not ended, of the worker and of its delegate, the inner one last: what is
+    found changed now is its doing."""
+    models: dict[str, str] = field(default_factory=dict)
+    """Whose model answered last, of the worker and of its delegates."""
+    listen: Watch = lambda event: None
+    """Is told every event, for the worker's sake."""
     image: str = ""
     """The prepared image; empty before there is one."""
 
@@ -83,14 +87,16 @@ class Attempt:
         """Journal an event, show it, and keep what it says about the run as a whole."""
         self.journal.write(event)
         self.watch(event)
+        self.listen(event)
         if isinstance(event, ToolStarted):
-            self.asked, self.in_call = event, True
-        elif isinstance(event, ToolFinished):
-            self.in_call = False
+            self.asked = self.calls[event.delegate] = event
+        elif isinstance(event, ToolFinished | Delegated):
+            self.calls.pop(event.delegate, None)
         elif isinstance(event, Changed):
             self.commits += 1
         elif isinstance(event, Turn):
             self.totals = self.totals.plus(event)
+            self.models[event.delegate] = event.model
         elif isinstance(event, WorkerFinished):
             self.facts = replace(self.facts, stop=event.reason)
             self.said = event.message
@@ -126,14 +132,17 @@ class Attempt:
 
     def last_touch(self) -> FilesTouched:
         """Whose doing it is what still differs at the end: a call that was cut off, or nobody's."""
-        if self.asked and self.in_call:
-            return FilesTouched(step=self.asked.step, tool=self.asked.tool, call=self.asked.call)
+        for call in reversed(self.calls.values()):
+            return FilesTouched(
+                step=call.step, tool=call.tool, call=call.call, delegate=call.delegate
+            )
         return FilesTouched(step=self.totals.turns, tool="background")
 
     def subject(self, touched: FilesTouched) -> str:
         """A commit's first line: the tool and what it was about."""
         asked = self.asked
-        about = _about(asked.arguments) if asked and asked.call == touched.call else ""
+        mine = asked and (asked.delegate, asked.call) == (touched.delegate, touched.call)
+        about = _about(asked.arguments) if asked and mine else ""
         return f"{touched.tool}: {about}" if about else touched.tool
 
     def finish(self, seconds: float) -> Record:

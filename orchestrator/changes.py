@@ -15,6 +15,9 @@ from orchestrator.repository import Base
 from orchestrator.settings import Policy
 from sandbox.box import Box
 
+_SHOWN = 100
+"""Paths that are named of one change."""
+
 
 @dataclass(slots=True)
 class Changes:
@@ -86,6 +89,8 @@ class Changes:
             added=change.added,
             removed=change.removed,
             findings=findings,
+            paths=_names(change.difference),
+            delegate=note.delegate,
         )
 
     def _judged(
@@ -111,3 +116,7 @@ class Changes:
             self.followed |= {name}
         difference = self.quarantine.difference(self.base.commit, commit)
         return keeps_to(difference, self.only, self.followed)
+
+
+def _names(difference: Difference | None) -> tuple[str, ...]:
+    return tuple(entry.name for entry in difference.entries[:_SHOWN]) if difference else ()

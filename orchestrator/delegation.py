@@ -40,6 +40,10 @@ class Delegation:
     extra_flags: tuple[str, ...] = ()
     """Further arguments for the program."""
 
+    def named(self, program: str) -> str:
+        """Its model with the provider that the program asks; empty: none is named."""
+        return f"{_PROVIDERS[program]}:{self.model}" if self.model else ""
+
 
 class DelegateSettings(Struct, frozen=True):
     """The `[delegates]` table."""
@@ -66,11 +70,6 @@ def check(settings: DelegateSettings) -> None:
     for name, said in settings.each.items():
         if problem := _problem(name, said):
             raise ValueError(f"delegates.{name}.{problem}")
-
-
-def full_name(program: str, model: str) -> str:
-    """A model's name with the provider that the program asks."""
-    return f"{_PROVIDERS[program]}:{model}"
 
 
 def _problem(program: str, said: Delegation) -> str:

@@ -27,6 +27,13 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="kind", tag=_snake):
     """True when the run must look at the files after this event."""
 
 
+class Deed(Event, frozen=True, kw_only=True):
+    """What a worker did, or a program to which our agent delegated a part of its task."""
+
+    delegate: str = ""
+    """That program; empty: the worker itself. `step` is our agent's in either case."""
+
+
 class RunStarted(Event, frozen=True):
     run: str
     repository: str
@@ -67,7 +74,7 @@ class SetupFailed(Event, frozen=True):
     """All of it."""
 
 
-class Turn(Event, frozen=True):
+class Turn(Deed, frozen=True):
     """One answer of a model: what it cost."""
 
     step: int
@@ -82,13 +89,13 @@ class Turn(Event, frozen=True):
     seconds: float = 0.0
 
 
-class Text(Event, frozen=True):
+class Text(Deed, frozen=True):
     """A piece of the model's answer as it streams in; shown, not kept in the journal."""
 
     text: str
 
 
-class Output(Event, frozen=True):
+class Output(Deed, frozen=True):
     """One line of a command's output; shown, not kept in the journal (artifacts keep it)."""
 
     stream: Literal["stdout", "stderr"]
@@ -96,7 +103,7 @@ class Output(Event, frozen=True):
     stage: Stage = "work"
 
 
-class Session(Event, frozen=True):
+class Session(Deed, frozen=True):
     """A delegate's program began, or went on with, a session of its own."""
 
     id: str
@@ -121,14 +128,14 @@ class Resumed(Event, frozen=True):
     """The session goes on under an id of its own."""
 
 
-class Raw(Event, frozen=True):
+class Raw(Deed, frozen=True):
     """A line of a delegate's program that is of no known type."""
 
     type: str
     text: str
 
 
-class ToolStarted(Event, frozen=True):
+class ToolStarted(Deed, frozen=True):
     step: int
     call: str
     tool: str
@@ -136,7 +143,7 @@ class ToolStarted(Event, frozen=True):
     """The raw JSON text the model sent."""
 
 
-class ToolFinished(Event, frozen=True):
+class ToolFinished(Deed, frozen=True):
     step: int
     call: str
     tool: str
@@ -146,7 +153,7 @@ class ToolFinished(Event, frozen=True):
     seconds: float = 0.0
 
 
-class FilesTouched(Event, frozen=True):
+class FilesTouched(Deed, frozen=True):
     """The worker did something after which the files may differ."""
 
     changes_files: ClassVar[bool] = True
@@ -155,7 +162,7 @@ class FilesTouched(Event, frozen=True):
     call: str = ""
 
 
-class Changed(Event, frozen=True):
+class Changed(Deed, frozen=True):
     """The host recorded a change."""
 
     commit: str
@@ -166,6 +173,8 @@ class Changed(Event, frozen=True):
     added: int
     removed: int
     findings: tuple[Finding, ...] = ()
+    paths: tuple[str, ...] = ()
+    """The first 100 of those that differ."""
 
 
 class LeftOut(Event, frozen=True):
@@ -237,7 +246,7 @@ class EgressRefused(Event, frozen=True):
     stage: Stage
 
 
-class Warned(Event, frozen=True):
+class Warned(Deed, frozen=True):
     text: str
 
 
@@ -248,6 +257,23 @@ class WorkerFinished(Event, frozen=True):
     message: str = ""
     until: float | None = None
     """Unix seconds; set when `rate_limited` names a time."""
+
+
+class Delegated(Event, frozen=True):
+    """A program has stopped that our agent delegated to. It decides nothing: the agent goes on."""
+
+    delegate: str
+    step: int
+    reason: Stop
+    message: str = ""
+    turns: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+    """US dollars; None where a price is unknown."""
+    seconds: float = 0.0
+    until: float | None = None
+    """As of `WorkerFinished`."""
 
 
 class Judged(Event, frozen=True):
@@ -301,6 +327,7 @@ AnyEvent: TypeAlias = (
     | EgressRefused
     | Warned
     | WorkerFinished
+    | Delegated
     | Judged
     | Delivered
     | Approved

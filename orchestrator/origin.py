@@ -6,14 +6,13 @@ from orchestrator import journal
 from orchestrator.changes import Changes
 from orchestrator.delegates.acp import Acp
 from orchestrator.delegates.table import CLIS
-from orchestrator.delegates.transcript import Transcript, found
+from orchestrator.delegates.transcript import SESSIONS, Transcript, found
 from orchestrator.dialogue import Dialogue, read
 from orchestrator.errors import GitError, QuarantineError, RecordError, UsageError
 from orchestrator.events import Resumed, Session
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Folder, Record
 from orchestrator.repository import Base
-from orchestrator.workers import SESSIONS
 
 _NOT_KEPT = (
     "The session of run {} was not kept: {} had not begun, or it was lost with its sandbox; start a"

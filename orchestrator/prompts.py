@@ -88,6 +88,10 @@ DIED_AFTER = """\
 [the sandbox died right after this call, before its changes were recorded. It was opened again, \
 and the files of /workspace are as last recorded, before this call; processes, ignored files, \
 /tmp and what was put elsewhere are gone.]"""
+DIED_WITHIN = """\
+[the sandbox died meanwhile and was opened again, with the files of /workspace as last recorded; \
+the program began once more in it. Processes, ignored files, /tmp and what was put elsewhere are \
+gone.]"""
 OVER = "the sandbox was ended during this call, and the run ends with it: {}"
 SKIPPED = "not executed: the sandbox died in an earlier call of this answer"
 RESUMED = """\
@@ -96,6 +100,16 @@ files, /tmp and what was put elsewhere are gone."""
 REOPENED = """\
 The sandbox died and was opened again. The files of /workspace are as last recorded: all finished \
 calls are in them. Processes, ignored files, /tmp and what was put elsewhere are gone."""
+SUBTASK = """\
+This is a part of a larger task. Another agent hands it over to you, and goes on when you have \
+ended. Do this part and nothing else; checking the whole is not your job unless this part says \
+so. End with a short account of what you did and what remains: that agent reads nothing else of \
+yours."""
+REPORT = """\
+{program} {ended}.
+{changed}
+It used {used}."""
+SAID = "Its last words, or why it stopped:"
 STUCK = """\
 You have made the same call three times with the same failing result. Do not repeat it: find out \
 why it fails, or take another way."""

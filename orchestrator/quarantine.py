@@ -62,6 +62,8 @@ class Note:
     tool: str
     worker: str
     model: str = ""
+    delegate: str = ""
+    """The program to which the worker had delegated that."""
 
     def message(self) -> str:
         """Subject and trailers; whatever is in them stays on its line."""
@@ -70,6 +72,7 @@ class Note:
             "Step": str(self.step),
             "Tool": self.tool,
             "Worker": self.worker,
+            "Delegate": self.delegate,
             "Model": self.model,
         }
         lines = [f"{key}: {one_line(value)}" for key, value in trailers.items() if value]

@@ -10,6 +10,7 @@ from orchestrator.events import (
     Changed,
     CheckFinished,
     Crashed,
+    Delegated,
     Delivered,
     EgressRefused,
     FilesTouched,
@@ -63,8 +64,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return _setup_failed(event, ink, streamed)
         case Turn(text=text) if text.strip():
             return [f"  {line}" for line in _some(text)]
-        case ToolStarted(step=step, tool=tool, arguments=arguments):
-            return [cut(f"{step:>3}  {clean(tool)} {one_line(arguments)}", WIDTH)]
+        case ToolStarted():
+            return [_asked(event)]
         case ToolFinished(error=True):
             return _failed(event, ink, streamed)
         case Output(text=text):
@@ -89,6 +90,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [ink.yellow(f"     {line}") for line in _whole(text, WIDTH - 5)]
         case WorkerFinished(reason=reason, message=message):
             return [f"worker stopped: {reason}", *_whole(message, WIDTH)]
+        case Delegated():
+            return _delegated(event, ink)
         case Judged():
             return _judged(event, ink)
         case Delivered():
@@ -198,6 +201,20 @@ def _session(event: Session | Resumed) -> str:
     if isinstance(event, Resumed):
         return f"goes on with run {event.run}, after {count(event.commits, 'commit')}"
     return clean(f"{event.program} with {event.model}" if event.model else event.program)
+
+
+def _asked(event: ToolStarted) -> str:
+    who = f"{clean(event.delegate)}: " if event.delegate else ""
+    return cut(f"{event.step:>3}  {who}{clean(event.tool)} {one_line(event.arguments)}", WIDTH)
+
+
+def _delegated(event: Delegated, ink: Ink) -> list[str]:
+    cost = "cost unknown" if event.cost is None else f"${event.cost:.4f}"
+    used = f"{count(event.turns, 'turn')}, {event.seconds:.0f} s, {cost}"
+    first = f"     {clean(event.delegate)} stopped: {event.reason} ({used})"
+    if event.reason != "complete":  # the call that failed tells the rest
+        return [ink.yellow(first)]
+    return [first, *(f"     {line}" for line in _some(event.message))]
 
 
 def _judged(event: Judged, ink: Ink) -> list[str]:

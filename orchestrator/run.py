@@ -35,8 +35,8 @@ from orchestrator.repository import Base, Repository
 from orchestrator.task import Task
 from orchestrator.verify import Subject, verify
 from orchestrator.ways import News, Ways, open_ways, with_doors
-from orchestrator.worker import Worker
-from orchestrator.workers import Before, Brain, Hired, hire
+from orchestrator.worker import Hired, Worker
+from orchestrator.workers import Before, Brain, hire
 from sandbox import Engine, connect, open_box, scratch
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
@@ -224,6 +224,7 @@ def _carry_out(
     with with_doors(attempt, ways, hired.doors) as way:
         near: Sequence[Neighbour] = (*way.neighbours, Services(task.services))
         with _open(attempt, engine, task, near, hired.kits) as box:
+            attempt.listen = hired.listen
             recovery = Recovery(changes)
             recovery.begin(box)
             _work(attempt, task, hired.worker, box, recovery, News(way))
@@ -332,5 +333,6 @@ def _note(attempt: Attempt, touched: FilesTouched) -> Note:
         step=touched.step,
         tool=touched.tool,
         worker=task.worker,
-        model=attempt.totals.model,
+        model=attempt.models.get(touched.delegate, ""),
+        delegate=touched.delegate,
     )

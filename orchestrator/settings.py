@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from orchestrator import agent_command, delegation, named_command, toml_file
-from orchestrator.agent_settings import AgentSettings
+from orchestrator.agent_settings import NONE, AgentSettings
 from orchestrator.beside import Beside, companions
 from orchestrator.delegation import DelegateSettings, Delegation
 from orchestrator.errors import SettingsError, UsageError
@@ -104,6 +104,8 @@ class Flags:
     seconds: float | None = None
     input_tokens: int | None = None
     map_tokens: int | None = None
+    delegates: tuple[str, ...] = ()
+    """`NONE` alone: none, whatever the file says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,7 @@ def task(
             checks=checks,
             only=only,
             map_tokens=_map_tokens(settings, flags) if worker == "agent" else 0,
+            delegates=_delegates(settings, flags) if worker == "agent" else (),
             lend=settings.delegates.tools,
             delegations=delegations,
             instructions=(settings.agent if worker == "agent" else settings.delegates).instructions,
@@ -190,7 +193,7 @@ def task(
             box=box(settings.sandbox, limits),
             services=companions(settings.services, size),
         ),
-        warnings=(*_clamped(asked), *_without_map(flags, worker)),
+        warnings=(*_clamped(asked), *_for_the_agent(flags, worker)),
     )
 
 
@@ -301,17 +304,28 @@ def _limits(limits: Limits, flags: Flags) -> Limits:
 
 
 def _model(settings: Settings, mine: Delegation, worker: WorkerKind) -> str:
-    return delegation.full_name(worker, mine.model) if mine.model else settings.model
+    return mine.named(worker) or settings.model
+
+
+def _delegates(settings: Settings, flags: Flags) -> tuple[str, ...]:
+    named = dict.fromkeys(flags.delegates or settings.agent.delegates)
+    if NONE in named and len(named) > 1:
+        raise UsageError(f"--delegate {NONE} allows no other: drop one of them.")
+    return tuple(name for name in named if name != NONE)
 
 
 def _map_tokens(settings: Settings, flags: Flags) -> int:
     return settings.agent.map_tokens if flags.map_tokens is None else flags.map_tokens
 
 
-def _without_map(flags: Flags, worker: WorkerKind) -> tuple[str, ...]:
-    if worker == "agent" or not flags.map_tokens:
-        return ()
-    return (f"a map is for our own agent: --map-tokens has no effect with --worker {worker}.",)
+def _for_the_agent(flags: Flags, worker: WorkerKind) -> tuple[str, ...]:
+    """What was asked for that no other worker has."""
+    asked = {
+        "a map is for our own agent: --map-tokens": flags.map_tokens,
+        "only our own agent delegates: --delegate": flags.delegates not in ((), (NONE,)),
+    }
+    without = [said for said, given in asked.items() if given and worker != "agent"]
+    return tuple(f"{said} has no effect with --worker {worker}." for said in without)
 
 
 def _clamped(limits: Limits) -> tuple[str, ...]:

@@ -1,17 +1,16 @@
 """Summaries of a file, whole or by pieces, by a model without tools: it needs no sandbox."""
 
 import json
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestrator import pricing, prompts
 from orchestrator.agent.conversation import well_formed
-from orchestrator.agent.spent import Spent
 from orchestrator.errors import BudgetError, ModelError, ModelRefusedError, OrchestratorError
 from orchestrator.models.model import Answer, Message, Model, Prompt
 from orchestrator.models.retry import Patience, Retrying
 from orchestrator.pricing import Usage
+from orchestrator.spent import Spent
 from orchestrator.task import Limits
 from splitters import Piece, Pieces, form
 
@@ -50,7 +49,7 @@ class Summarizer:
         self.questions = 0
         self.usage = Usage(0, 0)
         """Of all answers so far."""
-        self.spent = Spent(time.monotonic() + limits.seconds)
+        self.spent = Spent.within(limits)
         self._limits = limits
         self._limit_words = limit_words
         self._asked = Retrying(model, lambda retry: note(retry.text), patience)
@@ -100,7 +99,7 @@ class Summarizer:
 
     def _answer(self, conversation: Sequence[Message]) -> Answer:
         """Ask; an answer that is none is an error."""
-        if reason := self.spent.over(self._limits):
+        if reason := self.spent.over():
             raise BudgetError(_spent(reason, self._limits))
         answer = self._asked.answer(
             prompts.summarizer(self._limit_words),
@@ -119,7 +118,7 @@ class Summarizer:
 
     def _count(self, usage: Usage) -> None:
         self.questions += 1
-        self.spent = self.spent.plus(usage, pricing.cost(self.model.name, usage))
+        self.spent.count(usage.input_tokens, pricing.cost(self.model.name, usage))
         self.usage = Usage(
             self.usage.input_tokens + usage.input_tokens,
             self.usage.output_tokens + usage.output_tokens,

@@ -138,7 +138,9 @@ def _spent(record: Record) -> str:
     spent = [f"{record.seconds:.0f} s"]
     if record.turns:
         tokens = f"{record.input_tokens:,} tokens in, {record.output_tokens:,} out"
-        billed = " at list prices, which a subscription does not bill" if record.task.login else ""
+        part = " in part" if record.task.delegates else ""
+        list_prices = f"{part} at list prices, which a subscription does not bill"
+        billed = list_prices if record.task.login else ""
         spent += [count(record.turns, "turn"), tokens, money(record.cost) + billed]
     return ", ".join(spent)
 

@@ -108,6 +108,8 @@ class Task:
     """How large a map of the repository the agent is given; 0: none."""
     map: str = ""
     """That map, once the run has drawn it: lines that are data."""
+    delegates: tuple[str, ...] = ()
+    """Programs to which the `agent` worker may hand over parts of the task."""
     lend: bool = True
     """Whether delegates are offered our tools for large files; see `lends`."""
     delegations: dict[str, Delegation] = field(default_factory=dict)

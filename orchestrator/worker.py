@@ -1,12 +1,16 @@
 """Whatever works on a task: one method, and the run never knows which kind it drives."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from orchestrator.events import AnyEvent, Crashed
 from orchestrator.task import Task
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
+from sandbox.gateway.budget import Used
+from sandbox.gateway.door import Door
+from sandbox.kit import Kit
 
 
 class Worker(Protocol):
@@ -23,6 +27,20 @@ class Worker(Protocol):
         is a `WorkerFinished`, not an exception.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hired:
+    """A worker with what its sandbox has for it."""
+
+    worker: Worker
+    doors: tuple[Door, ...] = ()
+    """Ways out that only the worker has, and no proof."""
+    kits: tuple[Kit, ...] = ()
+    listen: Callable[[AnyEvent], None] = lambda event: None
+    """Is told every event of the run, what is recorded included."""
+    used: Callable[[], Used] = Used
+    """What it used of models by its doors."""
 
 
 def reopened(box: Box, lost: SandboxLostError) -> Iterator[Crashed]:

@@ -1,6 +1,7 @@
 """The table of workers: who can be given a task, and what each needs beside it."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,15 +13,15 @@ from orchestrator.delegates.cli import Program
 from orchestrator.delegates.delegate import Delegate
 from orchestrator.delegates.lent import Equipped, Lent
 from orchestrator.delegates.remembered import Remembered
+from orchestrator.delegates.subtasks import Start, Subtasks
 from orchestrator.delegates.table import CLIS, LOGINS
-from orchestrator.delegates.transcript import Transcript
+from orchestrator.delegates.transcript import SESSIONS, Transcript
 from orchestrator.dialogue import Dialogue
 from orchestrator.errors import UsageError
 from orchestrator.models.access import Traffic
 from orchestrator.models.model import Model
 from orchestrator.task import Task
-from orchestrator.worker import Worker
-from sandbox.gateway.door import Door
+from orchestrator.worker import Hired
 from sandbox.gateway.mask import spellings
 from sandbox.gateway.routes import Route
 from sandbox.kit import Kit
@@ -29,18 +30,7 @@ Brain: TypeAlias = Model | Route | tuple[Route, ...] | None
 """An agent's model; for a delegate, the routes on which the gateway asks models; else nothing."""
 Before: TypeAlias = Dialogue | Transcript | None
 """What an agent had said and heard; for a delegate, its program's own session; else nothing."""
-SESSIONS = "sessions"
-"""The folder of artifacts that holds what a delegate's program keeps of its sessions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hired:
-    """A worker with what its sandbox has for it."""
-
-    worker: Worker
-    doors: tuple[Door, ...] = ()
-    """Ways out that only the worker has, and no proof."""
-    kits: tuple[Kit, ...] = ()
+NO_ROUTES: Mapping[str, Route] = {}
 
 
 def hire(
@@ -49,11 +39,13 @@ def hire(
     artifacts: Path,
     traffic: Traffic,
     before: Before = None,
+    routes: Mapping[str, Route] = NO_ROUTES,
 ) -> Hired:
     """The worker a task asks for; output too long to show goes to files in `artifacts`.
 
-    `traffic` is what its model is reached through; `before` is what it goes on with. Raises
-    UsageError when the task needs a model and there is none.
+    `traffic` is what its model is reached through; `before` is what it goes on with; by `routes`
+    the programs ask models to which an agent may delegate. Raises UsageError when the task needs a
+    model or a route and there is none.
     """
     if task.worker == "command":
         return Hired(Command(artifacts))
@@ -63,13 +55,36 @@ def hire(
         cli = LOGINS[cli.name] if brain.bearer else cli
         return _delegate(cli, cli.kit, task, (brain,), artifacts, traffic, before)
     if task.worker == "acp":
-        routes = brain if isinstance(brain, tuple) else ()
-        agent = Acp(task.command, routes)
-        return _delegate(agent, agent.kit, task, routes, artifacts, traffic, before)
+        asked = brain if isinstance(brain, tuple) else ()
+        acp = Acp(task.command, asked)
+        return _delegate(acp, acp.kit, task, asked, artifacts, traffic, before)
     if brain is None or isinstance(brain, Route | tuple):
         raise UsageError("An agent needs a model: name one with --model provider:name.")
     dialogue = before if isinstance(before, Dialogue) else None
-    return Hired(Agent(brain, artifacts, patience=traffic.patience, dialogue=dialogue))
+    agent = Agent(brain, artifacts, patience=traffic.patience, dialogue=dialogue)
+    return _with_delegates(agent, task, traffic, routes) if task.delegates else Hired(agent)
+
+
+def _with_delegates(
+    agent: Agent, task: Task, traffic: Traffic, routes: Mapping[str, Route]
+) -> Hired:
+    """Our agent with the tool `delegate`, the programs, and a door for whichever works."""
+    if missing := set(task.delegates) - set(routes):
+        raise UsageError(f"There is no way to models for {', '.join(sorted(missing))}.")
+
+    def start(name: str) -> Start:
+        cli = LOGINS[name] if routes[name].bearer else CLIS[name]
+        return lambda part, folder, before: _delegate(
+            cli, cli.kit, part, (routes[name],), folder, traffic, before
+        )
+
+    subtasks = Subtasks(task, agent.artifacts, {name: start(name) for name in task.delegates})
+    return Hired(
+        replace(agent, tools=(*agent.tools, subtasks.tool)),
+        (subtasks.door,),
+        tuple(CLIS[name].kit for name in task.delegates),
+        subtasks.listen,
+    )
 
 
 def _delegate(
@@ -86,7 +101,8 @@ def _delegate(
     account = Account.open(task, routes, traffic, answers)
     secrets = frozenset(spellings((*(route.key for route in routes), account.token)))
     kits = (kit,) if kit else ()
-    hired = Hired(Delegate(cli, account, artifacts, session), (account.door,), kits)
+    delegate = Delegate(cli, account, artifacts, session)
+    hired = Hired(delegate, (account.door,), kits, used=account.used)
     if task.lends:
         hired = _equipped(hired, Lent(artifacts, account.token))
     if not cli.transcripts:

@@ -31,6 +31,7 @@ LAYERS = (
         "patch",
         "edit",
         "pricing",
+        "spent",
         "git",
         "machine",
         "named_command",

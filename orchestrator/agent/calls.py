@@ -1,7 +1,7 @@
 """Carrying out the tool calls of one answer: reads together, everything else one by one."""
 
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,8 +12,9 @@ from orchestrator import prompts
 from orchestrator.agent.live import Emit, live
 from orchestrator.events import AnyEvent, FilesTouched, Output, ToolFinished, ToolStarted
 from orchestrator.models.model import ToolCall, ToolResult
+from orchestrator.spent import Spent
 from orchestrator.tools.desk import Desk
-from orchestrator.tools.tool import Context, Tool, use
+from orchestrator.tools.tool import Context, Tool, use, watch
 from orchestrator.worker import reopened
 from sandbox.box import Box
 from sandbox.errors import SandboxLostError
@@ -30,8 +31,8 @@ class Step:
     number: int
     box: Box
     artifacts: Path
-    until: float
-    """`time.monotonic()` at which the run's time is up."""
+    spent: Spent
+    """What the run has used so far."""
     desk: Desk
     """What the tools keep in mind, from the first step to the last."""
 
@@ -47,6 +48,10 @@ class _Planned:
     @property
     def changes_files(self) -> bool:
         return self.tool is not None and self.tool.category != "read"
+
+    @property
+    def watched(self) -> bool:
+        return self.tool is not None and self.tool.watched
 
     def skipped(self) -> "_Planned":
         return replace(self, tool=None, problem=prompts.SKIPPED)
@@ -83,7 +88,7 @@ def _carried_out(
     """Carry out calls at the same time; a changing call comes alone."""
     opened = step.box.openings
     try:
-        performed = yield from live(*(partial(_perform, step, planned) for planned in together))
+        performed = yield from _performing(step, together)
     except (GeneratorExit, KeyboardInterrupt):
         with suppress(SandboxLostError):
             step.box.sweep()  # the calls go on in their threads; this ends what they run
@@ -92,17 +97,30 @@ def _carried_out(
     if lost := next((each.lost for each in performed if each.lost), None):
         yield from reopened(step.box, lost)
         return results
+    watched = any(planned.watched for planned in together)
     for planned in together:
-        if planned.changes_files:
+        if planned.changes_files and not watched:
             call = planned.call
             yield FilesTouched(step=step.number, tool=call.name, call=call.id)
-    if step.box.openings != opened:  # it died before the caller could record the files
-        return [_with(result, prompts.DIED_AFTER) for result in results]
+    if step.box.openings != opened:
+        return [_died(result, watched) for result in results]
     return results
 
 
-def _with(result: ToolResult, note: str) -> ToolResult:
-    return replace(result, text=f"{result.text}\n{note}", error=True)
+def _died(result: ToolResult, watched: bool) -> ToolResult:
+    """With a note that the box died: before the caller could record the files or, if the call was
+    watched, in its midst.
+    """
+    note = prompts.DIED_WITHIN if watched else prompts.DIED_AFTER
+    return replace(result, text=f"{result.text}\n{note}", error=result.error or not watched)
+
+
+def _performing(
+    step: Step, together: list[_Planned]
+) -> Generator[AnyEvent, None, list[_Performed]]:
+    if together[0].watched:
+        return [(yield from _watched(step, together[0]))]
+    return (yield from live(*(partial(_perform, step, planned) for planned in together)))
 
 
 def _plan(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> Iterator[_Planned]:
@@ -127,31 +145,50 @@ def _batches(plan: list[_Planned]) -> Iterator[list[_Planned]]:
 
 
 def _perform(step: Step, planned: _Planned, emit: Emit) -> _Performed:
-    call = planned.call
-    emit(ToolStarted(step=step.number, call=call.id, tool=call.name, arguments=call.arguments))
     before = time.monotonic()
-    performed = _performed(step, planned, emit)
-    result = performed.result
-    emit(
-        ToolFinished(
-            step=step.number,
-            call=call.id,
-            tool=call.name,
-            result=result.text,
-            error=result.error,
-            seconds=time.monotonic() - before,
-        )
-    )
+    emit(_started(step, planned))
+    try:
+        performed = _Performed(_result(step, planned, emit))
+    except SandboxLostError as lost:
+        performed = _lost(planned, lost)
+    emit(_finished(step, planned, performed, before))
     return performed
 
 
-def _performed(step: Step, planned: _Planned, emit: Emit) -> _Performed:
+def _watched(step: Step, planned: _Planned) -> Generator[AnyEvent, None, _Performed]:
+    """Perform a call whose events the caller sees one by one, and may record files between."""
+    before = time.monotonic()
+    yield _started(step, planned)
+    assert planned.tool is not None
+    context = _context(step, planned, lambda line: None)
     try:
-        return _Performed(_result(step, planned, emit))
+        performed = _Performed((yield from watch(planned.tool, planned.call, context)))
     except SandboxLostError as lost:
-        # At a limit of its own it stays closed.
-        text = prompts.OVER.format(lost) if lost.limit else prompts.DIED
-        return _Performed(ToolResult(planned.call.id, text, error=True), lost)
+        performed = _lost(planned, lost)
+    yield _finished(step, planned, performed, before)
+    return performed
+
+
+def _started(step: Step, planned: _Planned) -> ToolStarted:
+    call = planned.call
+    return ToolStarted(step=step.number, call=call.id, tool=call.name, arguments=call.arguments)
+
+
+def _finished(step: Step, planned: _Planned, performed: _Performed, began: float) -> ToolFinished:
+    return ToolFinished(
+        step=step.number,
+        call=planned.call.id,
+        tool=planned.call.name,
+        result=performed.result.text,
+        error=performed.result.error,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _lost(planned: _Planned, lost: SandboxLostError) -> _Performed:
+    # At a limit of its own it stays closed.
+    text = prompts.OVER.format(lost) if lost.limit else prompts.DIED
+    return _Performed(ToolResult(planned.call.id, text, error=True), lost)
 
 
 def _result(step: Step, planned: _Planned, emit: Emit) -> ToolResult:
@@ -161,6 +198,17 @@ def _result(step: Step, planned: _Planned, emit: Emit) -> ToolResult:
     def show(line: Line) -> None:
         emit(Output(stream=line.stream, text=line.text))
 
-    label = f"step-{step.number}-call-{planned.number}"
-    context = Context(step.box, step.artifacts, label, step.until, show, step.desk)
-    return use(planned.tool, planned.call, context)
+    return use(planned.tool, planned.call, _context(step, planned, show))
+
+
+def _context(step: Step, planned: _Planned, show: Callable[[Line], None]) -> Context:
+    return Context(
+        step.box,
+        step.artifacts,
+        f"step-{step.number}-call-{planned.number}",
+        step.spent.until,
+        show,
+        step.desk,
+        spent=step.spent,
+        step=step.number,
+    )

@@ -1,6 +1,5 @@
 """The agent: a model works with tools until its final answer passes the checks."""
 
-import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,6 @@ from orchestrator.agent.calls import Step, carry_out
 from orchestrator.agent.conversation import Conversation
 from orchestrator.agent.live import OutOfTimeError
 from orchestrator.agent.repeats import STOP_AFTER, WARN_AFTER, Repeats
-from orchestrator.agent.spent import Spent
 from orchestrator.dialogue import Dialogue
 from orchestrator.errors import (
     ModelAuthError,
@@ -24,6 +22,7 @@ from orchestrator.errors import (
 from orchestrator.events import AnyEvent, Warned, WorkerFinished
 from orchestrator.models.model import Model, Prompt, Results, ToolCall, ToolResult
 from orchestrator.models.retry import Patience
+from orchestrator.spent import Spent
 from orchestrator.task import Limits, Task
 from orchestrator.tools.boundary import Boundary
 from orchestrator.tools.desk import Desk
@@ -74,11 +73,12 @@ class Agent:
     def _work(self, task: Task, box: Box, desk: Desk) -> Generator[AnyEvent, None, WorkerFinished]:
         talk = self._conversation(task)
         tools = {tool.name: tool for tool in self.tools}
-        spent, repeats = Spent(time.monotonic() + task.limits.seconds), Repeats()
-        refusals, flawed = 0, False
+        spent, repeats = Spent.within(task.limits), Repeats()
+        number, refusals, flawed = 0, 0, False
         opened = box.openings
-        for number in range(1, task.limits.turns + 1):
-            if reason := spent.over(task.limits):
+        while spent.answers < task.limits.turns:
+            number += 1
+            if reason := spent.over():
                 return WorkerFinished(reason=reason)
             if lost := box.lost():
                 yield from reopened(box, lost)
@@ -86,7 +86,8 @@ class Agent:
                 talk.add(Prompt(prompts.REOPENED))
                 opened = box.openings
             answer = yield from talk.answer(number, spent.until)
-            spent = spent.plus(answer.usage, pricing.cost(self.model.name, answer.usage))
+            usage = answer.usage
+            spent.count(usage.input_tokens, pricing.cost(self.model.name, usage))
             if answer.stop == "refused":
                 return WorkerFinished(reason="refused", message=answer.text)
             if fault := flaw(answer):
@@ -98,9 +99,9 @@ class Agent:
             talk.add(answer)
             flawed = False
             if answer.calls:
-                if reason := spent.over(task.limits):
+                if reason := spent.over():
                     return WorkerFinished(reason=reason)  # pending calls are not executed
-                step = Step(number, box, self.artifacts, spent.until, desk)
+                step = Step(number, box, self.artifacts, spent, desk)
                 results = yield from carry_out(step, answer.calls, tools)
                 opened = box.openings  # the results say of themselves what died
                 talk.add(Results(results))

@@ -2,6 +2,7 @@
 
 from dataclasses import fields, replace
 
+from orchestrator.agent_settings import NONE
 from orchestrator.record import Record
 from orchestrator.settings import Flags
 
@@ -38,4 +39,5 @@ def flags(record: Record) -> Flags:
         seconds=task.limits.seconds,
         input_tokens=task.limits.input_tokens,
         map_tokens=task.map_tokens,
+        delegates=task.delegates or (NONE,),
     )

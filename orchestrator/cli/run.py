@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from orchestrator.cli import access, choice, place, replay, request, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.cli.watch import stoppable, watcher
 from orchestrator.cli.work import work_options
-from orchestrator.delegates.table import CLIS
+from orchestrator.delegates.table import CLIS, LOGINS
 from orchestrator.dialogue import Dialogue
 from orchestrator.journal import read
 from orchestrator.models.access import DIRECT, Traffic
@@ -28,7 +29,9 @@ from orchestrator.run import run
 from orchestrator.screen import clean
 from orchestrator.settings import Flags, Planned
 from orchestrator.summary import summary
-from orchestrator.workers import Brain
+from orchestrator.task import Task
+from orchestrator.workers import Brain, hire
+from sandbox.gateway.routes import Route
 
 NOTHING_MORE: Mapping[str, object] = {}
 COMMAND = "orchestrator.command"
@@ -190,16 +193,16 @@ def carry_out(
     """Run the task, with the model it names or one whose key is set."""
     task = planned.task
     brain: Brain = None
+    routes: dict[str, Route] = {}
     if task.worker == "agent":
         name = task.model or choice.default(os.environ)
         brain = choice.connect(name, os.environ, traffic)
-        task = replace(task, model=name, replay=traffic.source)
+        routes = {each: _route(each, task, traffic) for each in task.delegates}
+        login = any(route.bearer for route in routes.values())
+        task = replace(task, model=name, replay=traffic.source, login=login)
     elif task.worker in CLIS:
-        cli = CLIS[task.worker]
-        brain = choice.route(cli, task.model, os.environ, traffic, login=task.login)
+        brain = _route(task.worker, task, traffic)
         task = replace(task, replay=traffic.source, login=brain.bearer)
-        for said in () if traffic.source else choice.remarks(cli, brain):
-            say.note(f"note: {said}")
     elif task.worker == "acp":
         brain = choice.routes(task.model, os.environ, traffic)
         task = replace(task, replay=traffic.source)
@@ -214,9 +217,20 @@ def carry_out(
             watcher(quiet),
             traffic,
             access.credentials(task.network.indexes, os.environ),
+            partial(hire, routes=routes),
             dialogue=dialogue,
             origin=origin,
         )
+
+
+def _route(program: str, task: Task, traffic: Traffic) -> Route:
+    """How a program asks models that works on the task, or to which its agent may delegate."""
+    cli, login = CLIS[program], task.login and program in LOGINS
+    model = task.model if program == task.worker else task.delegation(program).named(program)
+    route = choice.route(cli, model, os.environ, traffic, login=login)
+    for said in () if traffic.source else choice.remarks(cli, route):
+        say.note(f"note: {said}")
+    return route
 
 
 def tell(record: Record, as_json: bool, more: Mapping[str, object] = NOTHING_MORE) -> None:

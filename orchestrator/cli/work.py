@@ -5,6 +5,9 @@ from typing import Any, TypeVar
 
 import click
 
+from orchestrator.agent_settings import NONE
+from orchestrator.delegates.table import CLIS
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
@@ -33,6 +36,13 @@ _OPTIONS = (
     ),
     click.option(
         "--model", metavar="PROVIDER:NAME", help="Such as anthropic:NAME or scripted:FILE."
+    ),
+    click.option(
+        "--delegate",
+        "delegates",
+        multiple=True,
+        type=click.Choice([*CLIS, NONE]),
+        help="Let the agent hand over parts of the task to this program.",
     ),
     click.option("--max-cost", "cost", type=float, metavar="DOLLARS", help="Stop above this cost."),
     click.option("--max-turns", "turns", type=int, metavar="N", help="Stop after N answers."),

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+SESSIONS = "sessions"
+"""The folder, beside what a program printed, that holds what it keeps of its sessions."""
 LARGEST = 64 << 20
 """Bytes of a transcript that are kept."""
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

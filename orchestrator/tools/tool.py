@@ -1,13 +1,17 @@
 """A tool: a function the model may call, with its schema read off its signature and docstring."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from orchestrator.events import AnyEvent
 from orchestrator.foreign import well_formed
 from orchestrator.models.model import ToolCall, ToolResult, ToolSchema
+from orchestrator.spent import Spent
+from orchestrator.task import Limits
 from orchestrator.tools.desk import Desk
 from orchestrator.tools.excerpt import Excerpt
 from orchestrator.tools.parameters import (
@@ -49,19 +53,26 @@ class Context:
     """What earlier calls left for later ones."""
     whole: Callable[[str], bool] = lambda text: True
     """Whether a result that is not over a tool's limit comes to the model as it is."""
+    spent: Spent = field(default_factory=lambda: Spent.within(Limits()))
+    """What the run has used so far; a call adds what it uses of it."""
+    step: int = 0
+    """The turn in which the call was made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A function with what a model has to know to call it."""
 
-    function: Callable[..., str]
+    function: Callable[..., Any]
+    """Returns a text; that of a `watched` tool is a generator of events, and returns one."""
     category: Category
     description: str
     parameters: tuple[Parameter, ...]
     limit: int = OUTPUT_LIMIT
     final: bool = False
     """True when a successful call says that the work is finished."""
+    watched: bool = False
+    """True when a call is work by itself, of which the run sees each event as it happens."""
 
     @property
     def name(self) -> str:
@@ -73,11 +84,12 @@ class Tool:
 
 
 def tool(
-    function: Callable[..., str],
+    function: Callable[..., Any],
     category: Category,
     *,
     limit: int = OUTPUT_LIMIT,
     final: bool = False,
+    watched: bool = False,
 ) -> Tool:
     """Make a tool of a function `(context, **arguments) -> text` that raises ToolError.
 
@@ -86,30 +98,49 @@ def tool(
     """
     description, arguments = described(inspect.getdoc(function) or "")
     parameters = derive(function, arguments)
-    return Tool(function, category, description, parameters, limit, final)
+    return Tool(function, category, description, parameters, limit, final, watched)
 
 
 def use(used: Tool, call: ToolCall, context: Context) -> ToolResult:
     """Carry out one call; whatever goes wrong is a result, only a SandboxError is raised."""
-    try:
-        result = _tried(used, call, context)
+    with _keeping():
+        try:
+            arguments = parse(used.parameters, call.arguments)
+            result = ToolResult(call.id, used.function(context, **arguments))
+        except Exception as problem:
+            result = _failure(used, call, problem)
         return replace(result, text=_bounded(used, well_formed(result.text), context))
+
+
+def watch(used: Tool, call: ToolCall, context: Context) -> Generator[AnyEvent, None, ToolResult]:
+    """As `use`, for a `watched` tool: what happens is told while it does."""
+    with _keeping():
+        try:
+            arguments = parse(used.parameters, call.arguments)
+            result = ToolResult(call.id, (yield from used.function(context, **arguments)))
+        except Exception as problem:
+            result = _failure(used, call, problem)
+        return replace(result, text=_bounded(used, well_formed(result.text), context))
+
+
+@contextmanager
+def _keeping() -> Iterator[None]:
+    """A tool touches the host only to keep artifacts: what fails there is a full disk."""
+    try:
+        yield
     except OSError as trouble:
-        # A tool touches the host only to keep artifacts.
         raise DiskFullError(f"Output cannot be kept: {trouble}; free some space.") from trouble
 
 
-def _tried(used: Tool, call: ToolCall, context: Context) -> ToolResult:
-    try:
-        arguments = parse(used.parameters, call.arguments)
-        return ToolResult(call.id, used.function(context, **arguments))
-    except (SandboxError, OSError):
-        raise
-    except (ArgumentsError, ToolError, FileError) as problem:
-        return ToolResult(call.id, str(problem), error=True)
-    except Exception as defect:
-        # A defect of ours costs this one call, not the work done so far.
-        return ToolResult(call.id, f"{used.name} failed inside: {defect!r}", error=True)
+def _failure(used: Tool, call: ToolCall, problem: Exception) -> ToolResult:
+    """The result of a call that failed; raises what is no result."""
+    match problem:
+        case SandboxError() | OSError():
+            raise problem
+        case ArgumentsError() | ToolError() | FileError():
+            return ToolResult(call.id, str(problem), error=True)
+    # A defect of ours costs this one call, not the work done so far.
+    return ToolResult(call.id, f"{used.name} failed inside: {problem!r}", error=True)
 
 
 def _bounded(used: Tool, text: str, context: Context) -> str:

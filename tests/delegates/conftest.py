@@ -5,6 +5,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from containers import AGENTS
 from orchestrator import settings
 from orchestrator.delegates.delegate import LATE
 from orchestrator.delegates.table import CLIS
+from orchestrator.delegation import DelegateSettings, Delegation
 from orchestrator.events import AnyEvent, Changed, Raw, RunStarted, Warned, WorkerFinished
 from orchestrator.models.access import Traffic
+from orchestrator.models.table import load
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
 from orchestrator.record import Folder, Record
@@ -33,7 +36,9 @@ MODELS = {"claude": "", "codex": "openai:gpt-5.5"}
 """Codex offers its tools to models that it knows."""
 
 
-USUAL = Settings()
+CODEX = Delegation(model="gpt-5.5")
+USUAL = Settings(delegates=DelegateSettings(codex=CODEX))
+AGENT = "anthropic:claude-sonnet-5-5"
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,52 @@ class Desk:
         took = ended - times.get(Changed, times[RunStarted])
         folder = self.home / "runs" / record.id
         return Ran(record, events, api.asked, self.repository, folder, key, took)
+
+    def delegate(
+        self,
+        worker: str,
+        scenario: Scenario,
+        *,
+        watch: Callable[[AnyEvent], None] = lambda event: None,
+        stated: Settings = USUAL,
+        traffic: Traffic | None = None,
+        delegates: tuple[str, ...] = (),
+        **flags: object,
+    ) -> Ran:
+        """Give the task to our agent, which may hand over parts of it to that program.
+
+        The models of both say what the scenario says.
+        """
+        repository = Repository.open(str(self.repository), self.home)
+        key = f"sk-ant-api03-{secrets.token_hex(24)}"
+        asked = Flags(model=AGENT, delegates=delegates or (worker,), **flags)
+        task = settings.task(repository.name, "mend add", stated, asked).task
+        events: list[AnyEvent] = []
+        traffic = traffic or Recording()
+
+        def told(event: AnyEvent) -> None:
+            events.append(event)
+            watch(event)
+
+        with play(scenario) as api:
+            urls = {"anthropic": api.url, "openai": f"{api.url}/v1"}
+            keys = {"ANTHROPIC_API_KEY": key, "OPENAI_API_KEY": key}
+            model = load(AGENT, keys=keys, base_urls=urls, traffic=traffic)
+            routes = {
+                name: Route(
+                    CLIS[name].api, urls[CLIS[name].api], key, (*CLIS[name].models, "gpt-5.5")
+                )
+                for name in CLIS
+            }
+            records, employ = Records(self.home), partial(hire, routes=routes)
+            try:
+                record = run(task, repository, records, model, told, traffic, employ=employ)
+            finally:
+                model.finish()  # it was cut off where somebody said stop
+        late = [event for event in events if isinstance(event, Warned) and event.text == LATE]
+        assert late == [], "a model was kept waiting for what never came"
+        folder = self.home / "runs" / record.id
+        return Ran(record, events, api.asked, self.repository, folder, key, 0.0)
 
     def resume(self, before: Ran, scenario: Scenario, *, fork: bool = False, **more: object) -> Ran:
         """Let the program of a run go on with it."""

@@ -5,6 +5,8 @@ import errno
 import pytest
 
 from orchestrator.attempt import Attempt
+from orchestrator.events import Delegated, FilesTouched, ToolFinished, ToolStarted, Turn
+from orchestrator.journal import Journal
 from orchestrator.outcome import Outcome, judge_run
 from sandbox.errors import SandboxLostError
 
@@ -33,3 +35,46 @@ def test_an_error_nobody_expects_is_raised():
     attempt = Attempt(held=None, journal=None, watch=None)
     with pytest.raises(OSError, match="too many links"), attempt.gathering():
         raise OSError(errno.EMLINK, "too many links")
+
+
+def started(call, tool, delegate="", arguments="{}"):
+    return ToolStarted(step=3, call=call, tool=tool, arguments=arguments, delegate=delegate)
+
+
+@pytest.fixture
+def attempt(tmp_path):
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        yield Attempt(held=None, journal=journal, watch=lambda event: None)
+
+
+ENDED = Delegated(delegate="claude", step=3, reason="complete")
+RESULT = ToolFinished(step=3, call="1", tool="Write", result="", delegate="claude")
+
+
+@pytest.mark.parametrize(
+    ("since", "touched"),
+    [
+        ([], FilesTouched(step=3, tool="Write", call="1", delegate="claude")),
+        ([RESULT], FilesTouched(step=3, tool="delegate", call="1")),
+        ([ENDED], FilesTouched(step=3, tool="delegate", call="1")),
+    ],
+)
+def test_what_still_differs_is_the_doing_of_the_innermost_call(attempt, since, touched):
+    attempt.tell_all([started("1", "delegate"), started("1", "Write", "claude"), *since])
+    assert attempt.last_touch() == touched
+
+
+def test_a_change_is_about_the_call_of_whoever_made_it(attempt):
+    attempt.tell(started("1", "delegate", arguments='{"worker": "claude"}'))
+    attempt.tell(started("1", "Write", "claude", '{"path": "a.py"}'))
+    assert attempt.subject(FilesTouched(step=3, tool="Write", call="1", delegate="claude")) == (
+        "Write: a.py"
+    )
+    assert attempt.subject(FilesTouched(step=3, tool="delegate", call="1")) == "delegate"
+
+
+def test_what_a_delegate_uses_counts_and_each_has_its_model(attempt):
+    used = {"step": 1, "text": "", "input_tokens": 10, "output_tokens": 1, "cost": 0.5}
+    attempt.tell_all([Turn(model="a:b", **used), Turn(model="c:d", delegate="claude", **used)])
+    assert (attempt.totals.turns, attempt.totals.cost) == (2, 1.0)
+    assert attempt.models == {"": "a:b", "claude": "c:d"}

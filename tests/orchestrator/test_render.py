@@ -9,6 +9,7 @@ from orchestrator.events import (
     Changed,
     CheckFinished,
     Crashed,
+    Delegated,
     Delivered,
     EgressRefused,
     Ignored,
@@ -93,6 +94,22 @@ SHOWN = {
     "command": (
         ToolStarted(step=1, call="c", tool="command", arguments='["sh", "-c", "a b"]'),
         ["  1  command sh -c 'a b'"],
+    ),
+    "tool of a delegate": (
+        ToolStarted(
+            step=2, call="c", tool="Bash", arguments='{"command": "ls"}', delegate="claude"
+        ),
+        ["  2  claude: Bash ls"],
+    ),
+    "end of a delegate": (
+        Delegated(
+            delegate="claude", step=2, reason="complete", message="So.", turns=1, seconds=4.2
+        ),
+        ["     claude stopped: complete (1 turn, 4 s, $0.0000)", "     So."],
+    ),
+    "failed delegate": (
+        Delegated(delegate="codex", step=2, reason="auth", message="No.", turns=2, cost=None),
+        ["     codex stopped: auth (2 turns, 0 s, cost unknown)"],
     ),
     "result": (ToolFinished(step=2, call="c", tool="bash", result="ok"), []),
     "failed call": (

@@ -430,6 +430,36 @@ def test_a_map_is_for_our_own_agent():
         assert (planned.task.map_tokens, planned.warnings) == (0, ())
 
 
+@pytest.mark.parametrize(
+    ("said", "flags", "delegates"),
+    [
+        ("", Flags(), ()),
+        ('["claude"]', Flags(), ("claude",)),
+        ('["claude"]', Flags(delegates=("codex", "claude", "codex")), ("codex", "claude")),
+        ('["claude"]', Flags(delegates=("none",)), ()),
+        ('["claude"]', Flags(worker="codex"), ()),
+    ],
+)
+def test_to_whom_the_agent_may_delegate(said, flags, delegates):
+    file = settings.read(f"[agent]\ndelegates = {said}\n".encode() if said else b"")
+    assert settings.task("/r", "mend", file, flags).task.delegates == delegates
+
+
+def test_only_our_own_agent_delegates():
+    asked = Flags(worker="codex", delegates=("claude",))
+    told = ("only our own agent delegates: --delegate has no effect with --worker codex.",)
+    assert settings.task("/r", "mend", Settings(), asked).warnings == told
+    unasked = Flags(worker="codex", delegates=("none",))
+    assert settings.task("/r", "mend", Settings(), unasked).warnings == ()
+
+
+def test_no_other_program_can_be_delegated_to():
+    with pytest.raises(SettingsError, match="delegates"):
+        settings.read(b'[agent]\ndelegates = ["gemini"]\n')
+    with pytest.raises(UsageError, match="allows no other"):
+        settings.task("/r", "mend", Settings(), Flags(delegates=("none", "claude")))
+
+
 @pytest.mark.parametrize("said", ["-1", "32769", '"many"'])
 def test_a_map_of_any_other_size_is_refused(said):
     with pytest.raises(SettingsError, match="map_tokens"):

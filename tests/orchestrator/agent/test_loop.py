@@ -240,3 +240,20 @@ def test_a_final_answer_is_sent_back_three_times_at_most(workspace, tmp_path):
     model, task = Asked(*[said()] * 5), replace(TASK, checks=("false",))
     events = work(model, tmp_path, workspace.box, task)
     assert (len(model.conversations), events[-1].reason) == (4, "gate")
+
+
+def test_a_watched_call_is_seen_event_by_event_and_counts_against_the_limits(tmp_path):
+    def hand_over(context):
+        """Let somebody else work."""
+        for _ in range(3):
+            yield Warned(text="worked")
+            context.spent.count(10, None)
+        return "Done."
+
+    calls = (ToolCall("1", "hand_over", ""),)
+    model = Asked(said("", *calls, stop="tools"), said())
+    tools = (tool(hand_over, "execute", watched=True),)
+    task = replace(TASK, limits=Limits(turns=4))
+    kinds = [type(event).__name__ for event in work(model, tmp_path, task=task, tools=tools)]
+    assert kinds[3:] == ["ToolStarted", *["Warned"] * 3, "ToolFinished", "WorkerFinished"]
+    assert len(model.answers) == 1

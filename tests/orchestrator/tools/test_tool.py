@@ -4,9 +4,10 @@ import time
 
 import pytest
 
+from orchestrator.events import Warned
 from orchestrator.models.model import ToolCall, ToolResult, ToolSchema
 from orchestrator.tools.table import TOOLS
-from orchestrator.tools.tool import Context, ToolError, tool, use
+from orchestrator.tools.tool import Context, ToolError, tool, use, watch
 from sandbox.errors import DiskFullError, SandboxError, SandboxLostError
 
 
@@ -121,3 +122,54 @@ def test_a_long_result_is_cut_and_kept_whole_as_an_artifact(context, tmp_path):
     assert len(result.text) <= 1_000
     assert "artifact step-1-call-2.txt" in result.text
     assert (tmp_path / "step-1-call-2.txt").read_text() == "\n".join(["again"] * 1000)
+
+
+def announce(context, word: str):
+    """Say it before it is done.
+
+    Args:
+        word: What to say.
+    """
+    yield Warned(text=word)
+    if word == "no":
+        raise ToolError("It failed.")
+    if word == "lost":
+        raise SandboxLostError("The sandbox is gone.")
+    return word * 1_000
+
+
+WATCHED = tool(announce, "execute", limit=1_000, watched=True)
+
+
+def watched(context, arguments):
+    """The events of a call, and its result."""
+    events = []
+
+    def through():
+        return (yield from watch(WATCHED, ToolCall("7", "announce", arguments), context))
+
+    work = through()
+    while True:
+        try:
+            events.append(next(work))
+        except StopIteration as end:
+            return events, end.value
+
+
+def test_a_watched_call_tells_its_events_and_its_result_is_bounded(context):
+    events, result = watched(context, '{"word": "ab"}')
+    assert events == [Warned(text="ab")]
+    assert (len(result.text) <= 1_000, result.error) == (True, False)
+
+
+def test_a_watched_call_that_fails_is_a_result(context):
+    assert watched(context, '{"word": "no"}') == (
+        [Warned(text="no")],
+        ToolResult("7", "It failed.", error=True),
+    )
+    assert watched(context, "{}")[1].text == "missing required argument: word"
+
+
+def test_a_sandbox_that_dies_under_a_watched_call_is_no_result(context):
+    with pytest.raises(SandboxLostError):
+        watched(context, '{"word": "lost"}')
