@@ -61,6 +61,7 @@ MOST_RAW = 100
 """Lines of no known type that are told; whoever sends more sends no messages."""
 OUTPUTS = ("formatted_output", "output", "stdout", "text")
 """Where agents put what a command printed, in what the protocol leaves to them."""
+_KIND = re.compile(r"[a-z_]{1,40}")
 _LENT = re.compile(rf"\b{SERVER}(?:__|[./: ]+)(\w+)")
 """How agents write the name of a tool of ours, in a title."""
 
@@ -253,7 +254,7 @@ def _named(title: str, kind: str) -> str:
     """A tool's name: one of ours, else the kind of what it does."""
     ours = _LENT.search(title)
     name = f"{PREFIX}__{ours[1]}" if ours else ""
-    return name if name in NAMES else kind[:40] or "other"
+    return name if name in NAMES else kind if _KIND.fullmatch(kind) else "other"
 
 
 def _result(update: object) -> str:

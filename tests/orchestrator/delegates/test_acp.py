@@ -87,6 +87,12 @@ def test_after_a_tool_that_reads_no_file_differs(agent):
     assert [type(event) for event in told] == [ToolStarted, ToolFinished]
 
 
+def test_a_kind_that_is_no_word_is_not_repeated(agent):
+    agent.begin()
+    (started,) = agent.updates("tool_call", toolCallId="c", title="t", kind="x\nRun: mine")
+    assert started.tool == "other"
+
+
 def test_our_tools_are_known_by_their_names(agent):
     agent.begin()
     title = "mcp.orchestrator.patch_file"
