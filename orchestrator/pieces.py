@@ -155,12 +155,15 @@ def require_merged(stored: Stored) -> None:
 
 
 def existing(source: str) -> Path:
-    """The plain file that a name leads to, through symbolic links. Raises UsageError."""
+    """The plain file that a name leads to, through symbolic links.
+
+    Raises PieceError when there is none, and UsageError when it cannot be read.
+    """
     path = Path(os.path.realpath(source))
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise UsageError(f"file not found: {source}") from None
+        raise PieceError(f"file not found: {source}") from None
     except OSError as error:
         raise UsageError(f"{source} cannot be read: {error.strerror}.") from None
     if not stat.S_ISREG(mode):
@@ -252,7 +255,7 @@ def _folder(where: str) -> Path:
     """The folder of an index that is named by its path or by that of its folder."""
     path = Path(where)
     if not path.exists():
-        raise UsageError(f"file not found: {where}")
+        raise PieceError(f"file not found: {where}")
     if not path.is_dir() and path.name != NAME:
         raise UsageError(f"{where} is no index: name the {NAME} that `orchestrator split` wrote.")
     return _text(path if path.is_dir() else path.parent)

@@ -153,7 +153,6 @@ def task(
         flags = _with_words(settings, flags, prompt.strip(), commit)
     command = agent_command.words(worker, flags.command, flags.agent, settings.delegates.acp)
     online = settings.setup_network if flags.setup_network is None else flags.setup_network
-    prompt = _said(prompt, flags)
     delegations = settings.delegates.each
     mine = delegations.get(worker, Delegation())
     asked = _limits(settings.limits.within(mine), flags)
@@ -201,15 +200,6 @@ def _prompt(said: str, command: tuple[str, ...]) -> str:
     """What was asked for in words; a command speaks for itself."""
     if prompt := said.strip() or shlex.join(command):
         return prompt
-    raise UsageError(
-        "The task is empty: say in a sentence what should change,"
-        " or use `-` to read standard input."
-    )
-
-
-def _said(prompt: str, flags: Flags) -> str:
-    if said := prompt.strip() or shlex.join(flags.command):
-        return said
     raise UsageError(
         "The task is empty: say in a sentence what should change,"
         " or use `-` to read standard input."
