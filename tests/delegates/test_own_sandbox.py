@@ -20,6 +20,7 @@ class Sandboxed(Codex):
     """Codex as it is started where nothing else contains it."""
 
     def __init__(self, policy):
+        super().__init__()
         self.policy = policy
 
     def command(self, task, before=None):
@@ -34,7 +35,7 @@ def sandboxed(desk):
 
     def employ(policy):
         def hire(task, brain, artifacts, traffic, before):
-            account = Account.open(task, brain, traffic, task.limits.turns)
+            account = Account.open(task, (brain,), traffic, task.limits.turns)
             cli = Sandboxed(policy)
             return Hired(Delegate(cli, account, artifacts), (account.door,), (cli.kit,))
 
