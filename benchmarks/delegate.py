@@ -6,6 +6,7 @@ What is recorded and proved besides is measured elsewhere. The engine must run o
 line carries the time at which it was printed, and all clocks are one.
 """
 
+import os
 import statistics
 import subprocess
 import time
@@ -38,7 +39,7 @@ from tests.api.scenario import Call, Scenario, Step
 from tests.api.server import play
 
 ROUNDS, TICKS, LINES = 5, 500, 100_000
-TASK = Task("", "Look around.", limits=Bounds(seconds=300, turns=50))
+TASK = Task("", "Look around.", limits=Bounds(seconds=300, turns=50), lend=False)
 NOBODY = Route("anthropic", "http://127.0.0.1:9", "", ())
 _DELTA = '{"type": "stream_event", "event": {"delta": {"text": "%s"}}}'
 TICK = f"""import time
@@ -57,6 +58,7 @@ class Script(Claude):
     name = "python3"
 
     def __init__(self, script: str) -> None:
+        super().__init__()
         self.script = script
 
     def command(self, task: Task, before: Transcript | None) -> Sequence[str]:
@@ -66,7 +68,7 @@ class Script(Claude):
 def _lines(box: Box, folder: Path, script: str) -> Iterator[str]:
     """The texts that a script prints as a delegate, as they are told."""
     with TemporaryDirectory(dir=folder) as artifacts:
-        account = Account.open(TASK, NOBODY, DIRECT)
+        account = Account.open(TASK, (NOBODY,), DIRECT)
         for event in Delegate(Script(script), account, Path(artifacts)).work(TASK, box):
             if isinstance(event, Text):
                 yield event.text
@@ -76,6 +78,7 @@ def _wire(box: Box, folder: Path) -> None:
     delays = [time.time() - float(text) for text in _lines(box, folder, TICK)]
     rank = statistics.quantiles(delays, n=100)
     print(f"\nA line, printed to told: p50 {rank[49] * 1000:.2f} ms, p95 {rank[94] * 1000:.2f} ms")
+    print(f"  with {os.getloadavg()[0]:.1f} processes at work on {os.cpu_count()} cores")
     began = time.perf_counter()
     count = sum(1 for _ in _lines(box, folder, FLOOD))
     assert count == LINES
@@ -100,7 +103,7 @@ class _Bench:
             api = stack.enter_context(play(_scenario(cli.name)))
             artifacts = stack.enter_context(TemporaryDirectory(dir=self.folder))
             url = api.url if cli.api == "anthropic" else f"{api.url}/v1"
-            account = Account.open(task, Route(cli.api, url, "key", ("*",)), DIRECT)
+            account = Account.open(task, (Route(cli.api, url, "key", ("*",)),), DIRECT)
             gateway = stack.enter_context(open_gateway(account.door))
             box = stack.enter_context(self.box([Relay(gateway.accept)], [cli.kit]))
             *_, ended = Delegate(cli, account, Path(artifacts)).work(task, box)
