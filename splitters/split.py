@@ -11,7 +11,7 @@ from splitters.naming import begun
 from splitters.packing import Span, packed
 from splitters.piece import Piece, Pieces
 from splitters.source import Source, read
-from splitters.syntax import Tree, parse
+from splitters.syntax import Tree, parse, parse_within
 from splitters.table import BY_NAME
 from splitters.walk import borders
 
@@ -26,17 +26,27 @@ class UnknownLanguageError(ValueError):
 
 
 def split(
-    data: bytes, language: str | None = None, target: int = TARGET, natural: bool = False
+    data: bytes,
+    language: str | None = None,
+    target: int = TARGET,
+    natural: bool = False,
+    seconds: float | None = None,
 ) -> Pieces:
     """Cut a file into pieces of at most `target` bytes; joined they are the file.
 
     `language` is a name or alias of `LANGUAGES`; None or `text` cuts at paragraphs and lines.
     `natural` makes every declaration, section or paragraph a piece of its own.
+    A file that takes more than `seconds` of processor time to parse is cut as `text`, which its
+    pieces then say; without `seconds` it takes what it takes.
     Raises UnknownLanguageError, and ValueError for a target below 1.
     """
     row, source = known(language), read(data)
-    tree = None if row is TEXT or target < 1 else parse(source.text, row)
-    return cut(data, source, tree, row, target, natural)
+    if row is TEXT or target < 1:
+        return cut(data, source, None, row, target, natural)
+    if seconds is None:
+        return cut(data, source, parse(source.text, row), row, target, natural)
+    tree = parse_within(source.text, row, seconds)
+    return cut(data, source, tree, row if tree else TEXT, target, natural)
 
 
 def cut(

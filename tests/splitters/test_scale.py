@@ -1,6 +1,7 @@
 """Files that are too deep, too wide or too long for naive ways through them."""
 
 import time
+from random import Random
 
 import pytest
 
@@ -74,6 +75,20 @@ def test_an_outline_that_would_take_long_is_not_whole():
 def test_what_is_too_deep_to_be_looked_at_is_told():
     code = b"f = (" * 11_000 + b"1" + b")" * 11_000
     assert splitters.outline(code, BY_NAME["julia"]).whole is False
+
+
+def test_what_takes_too_long_to_parse_is_cut_as_text():
+    code = Random(1).randbytes(400_000)  # seconds, were it parsed
+    before = time.process_time()
+    cut = splitters.split(code, "python", seconds=0.05)
+    assert time.process_time() - before < BUDGET / 4
+    assert cut == splitters.split(code)
+    assert {piece.language for piece in cut.pieces} == {"text"}
+
+
+def test_what_is_parsed_in_time_is_cut_as_ever():
+    code = b"def f(a):\n    return [a, a + 1]\n\n\n" * 2_000
+    assert splitters.split(code, "python", seconds=60) == splitters.split(code, "python")
 
 
 def test_a_target_of_one_byte_is_kept():
