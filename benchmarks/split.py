@@ -1,9 +1,11 @@
 """Splitting real files, against a plain parse of them and the well-known chunkers of code.
 
-Speed: all splitters on the same files in one run, taking turns, each in a process of its own.
+Speed: all splitters on the same files in one run, each in a process of its own; they take turns at
+every file, so that what else the machine does and what its caches hold is the same for all.
 Quality, of what they made in that run: whether the pieces join to the file, the largest piece, and
 the cuts that tear what would have fitted, found by a judge that knows none of them. Then the
-largest files, each alone: seconds, and the memory that a fresh process needs at its peak.
+largest files, each alone: seconds, and the memory that a fresh process needs at its peak. What is
+printed are the tables of docs/splitters.md and the rows of benchmarks/README.md.
 """
 
 import json
@@ -109,58 +111,86 @@ def _written(files: Sequence[Sample], folder: Path) -> list[Path]:
     return paths
 
 
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Of one splitter on the files of one language: the medians of all rounds."""
+
+    seconds: float
+    share: float
+    """Of the speed of the first splitter, taken in each round by itself."""
+
+
 def _timed(
     splitters: Sequence[Splitter], language: str, paths: Sequence[Path], rounds: int
-) -> Mapping[str, float]:
-    """The median of the seconds that each takes; after one warm-up they take turns."""
+) -> Mapping[str, Speed]:
+    """Of each splitter; after one warm-up they take turns, at every file."""
     times: dict[str, list[float]] = {one.name: [] for one in splitters}
     for warm in range(rounds + 1):
-        for one in splitters:
-            seconds = one.seconds(language, paths)
+        taken = dict.fromkeys(times, 0.0)
+        for path in paths:
+            for one in splitters:
+                taken[one.name] += one.seconds(language, [path])
+        for name, seconds in taken.items():
             if warm:
-                times[one.name].append(seconds)
-    return {name: statistics.median(taken) for name, taken in times.items()}
+                times[name].append(seconds)
+    floor = times[splitters[0].name]
+    shares = {
+        name: statistics.median(raw / own for raw, own in zip(floor, taken, strict=True))
+        for name, taken in times.items()
+    }
+    return {name: Speed(statistics.median(times[name]), shares[name]) for name in times}
 
 
-def _compare(splitters: Sequence[Splitter], folder: Path) -> None:
+def _compare(splitters: Sequence[Splitter], folder: Path) -> str:
+    """Print the table of docs/splitters.md; the row of benchmarks/README.md."""
     print("\n| files | splitter | MB/s | x raw parse |", " | ".join(Quality.COLUMNS), "|")
     print("|---|---|" + "---|" * (2 + len(Quality.COLUMNS)))
+    speeds: list[str] = []
+    shares: dict[str, list[str]] = {one.name: [] for one in splitters}
     for language in LANGUAGES:
         files = chosen(language, TARGET)
         paths = _written(files, folder)
-        medians = _timed(splitters, language, paths, ROUNDS)
+        timed = _timed(splitters, language, paths, ROUNDS)
         size = sum(len(one.data) for one in files)
+        speeds.append(f"{size / timed['raw parse'].seconds / 1e6:.1f}")
         title = f"{language}: {len(files)} files, {size / 1e6:.1f} MB"
         for one in splitters:
-            seconds = medians[one.name]
-            shown = [
-                one.name,
-                f"{size / seconds / 1e6:.1f}",
-                f"{medians['raw parse'] / seconds:.2f}",
-            ]
+            found = timed[one.name]
+            shares[one.name].append(f"{found.share:.2f}")
+            shown = [one.name, f"{size / found.seconds / 1e6:.1f}", f"{found.share:.2f}"]
             if one.name == "raw parse":
                 shown += ["-"] * len(Quality.COLUMNS)
             else:
                 shown += quality(files, one.pieces(language, paths), TARGET).shown()
             print(f"| {title} |", " | ".join(shown), "|", flush=True)
             title = ""
+    said = {name: ", ".join(those) for name, those in shares.items()}
+    return (
+        f"| splitting Python, C, Go, TypeScript | a plain tree-sitter parse of the same files, "
+        f"{', '.join(speeds)} MB/s; llama-index {said['llama-index']} x; chonkie "
+        f"{said['chonkie']} x | {said['ours']} x; of the three the only one whose pieces are exact,"
+        " within the target and tear no line ([how](../docs/splitters.md#measured)) |"
+    )
 
 
-def _alone(splitters: Sequence[Splitter], folder: Path) -> None:
+def _alone(splitters: Sequence[Splitter], folder: Path) -> str:
+    """Print the table of docs/splitters.md; the row of benchmarks/README.md."""
     print("\n| largest files | size | raw parse | ours | memory: raw parse | ours |")
     print("|---|---|---|---|---|---|")
+    rows = {}
     for one in largest():
         paths = _written([one], folder)
-        medians = _timed(splitters[:2], one.language, paths, 3)
+        timed = _timed(splitters[:2], one.language, paths, 3)
         held = [_memory(name, one.language, paths[0]) / len(one.data) for name in OURS]
-        print(
-            f"| {one.name.rpartition('/')[2]} | {len(one.data) / 1e6:.2f} MB |",
-            " | ".join(f"{medians[name]:.2f} s" for name in OURS),
-            "|",
-            " | ".join(f"{times:.1f} x" for times in held),
-            "|",
-            flush=True,
+        seconds = [f"{timed[name].seconds:.2f} s" for name in OURS]
+        times = [f"{each:.1f} x" for each in held]
+        name, size = one.name.rpartition("/")[2], f"{len(one.data) / 1e6:.2f} MB"
+        print(f"| {name} | {size} |", " | ".join([*seconds, *times]), "|", flush=True)
+        rows[name] = (
+            f"| a file of {len(one.data) / 1e6:.1f} MB of C | a plain parse, {seconds[0]}, "
+            f"{times[0]} the file's size of memory | {seconds[1]}, {times[1]} |"
         )
+    return rows["sqlite3.c"]
 
 
 def _memory(name: str, language: str, path: Path) -> int:
@@ -175,8 +205,9 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="benchmark-")))
         splitters = [_start(name, stack) for name in NAMES]
-        _compare(splitters, folder)
-        _alone(splitters, folder)
+        rows = [_compare(splitters, folder), _alone(splitters, folder)]
+    print("\nFor benchmarks/README.md:\n")
+    print("\n".join(rows))
 
 
 if __name__ == "__main__":
