@@ -149,8 +149,7 @@ def task(
     flags = flags or Flags()
     worker = flags.worker or ("command" if flags.command or flags.use else "agent")
     _check_worker(worker, flags)
-    if worker != "acp":
-        flags = _with_words(settings, flags, prompt.strip(), commit)
+    flags = _with_words(settings, worker, flags, prompt.strip(), commit)
     command = agent_command.words(worker, flags.command, flags.agent, settings.delegates.acp)
     online = settings.setup_network if flags.setup_network is None else flags.setup_network
     delegations = settings.delegates.each
@@ -262,8 +261,15 @@ def _check_worker(worker: WorkerKind, flags: Flags) -> None:
         )
 
 
-def _with_words(settings: Settings, flags: Flags, prompt: str, commit: str) -> Flags:
-    """The flags with their command's words, each placeholder filled in, and its time."""
+def _with_words(
+    settings: Settings, worker: WorkerKind, flags: Flags, prompt: str, commit: str
+) -> Flags:
+    """The flags with their command's words, each placeholder filled in, and its time.
+
+    An agent's command has no placeholders.
+    """
+    if worker == "acp":
+        return flags
     seconds = flags.seconds
     try:
         given = {
