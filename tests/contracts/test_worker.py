@@ -127,7 +127,7 @@ def delegate(artifacts, command, kind, doors, stack):
     stack.enter_context(suppress(AssertionError))
     api, cli = stack.enter_context(play(scenario)), CLIS[kind]
     route = Route(cli.api, api.url if kind == "claude" else f"{api.url}/v1", "key", ("*",))
-    task = Task("", "Go.", worker=kind, model=MODELS[kind], limits=LIMITS)
+    task = Task("", "Go.", worker=kind, model=MODELS[kind], limits=LIMITS, lend=False)
     hired = hire(task, route, artifacts, DIRECT)
     doors.turn(hired.doors[0])
     return hired.worker, task

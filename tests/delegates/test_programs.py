@@ -43,7 +43,7 @@ class Script(Claude):
 def play(workspace, tmp_path):
     def run(script, **limits):
         task = Task("", "Go.", limits=Limits(**{"seconds": 60, **limits}))
-        account = Account.open(task, NOBODY, DIRECT)
+        account = Account.open(task, (NOBODY,), DIRECT)
         return list(Delegate(Script(script), account, tmp_path).work(task, workspace.box))
 
     return run
