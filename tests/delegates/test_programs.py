@@ -42,7 +42,7 @@ class Script(Claude):
 @pytest.fixture
 def play(workspace, tmp_path):
     def run(script, **limits):
-        task = Task("", "Go.", limits=Limits(**{"seconds": 60, **limits}))
+        task = Task("", "Go.", worker="claude", limits=Limits(**{"seconds": 60, **limits}))
         account = Account.open(task, (NOBODY,), DIRECT)
         return list(Delegate(Script(script), account, tmp_path).work(task, workspace.box))
 
@@ -104,7 +104,7 @@ def test_a_line_of_five_million_bytes_comes_whole(play):
 
 def test_its_lines_are_kept_as_they_came(play, tmp_path):
     play(f"printf 'a\\377\\n\\nb'; {say(SUCCESS)}")
-    assert (tmp_path / "sh.jsonl").read_bytes() == b"a\xff\n\nb" + SUCCESS.encode() + b"\n"
+    assert (tmp_path / "claude.jsonl").read_bytes() == b"a\xff\n\nb" + SUCCESS.encode() + b"\n"
 
 
 def test_a_program_that_ignores_every_signal_but_one_ends(play, workspace):
