@@ -55,6 +55,8 @@ def short(plain: str) -> str:
 
 def follow(node: Node, path: str) -> Node | None:
     """The node at a path of fields or child types, such as `key/string|value`."""
+    if path.isidentifier():  # as most are
+        return node.child_by_field_name(path) or first(node, path)
     for way in _ways(path):
         at: Node | None = node
         for step in way:
