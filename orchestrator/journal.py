@@ -17,6 +17,7 @@ from orchestrator.events import (
     AnyEvent,
     Approved,
     Changed,
+    CheckFinished,
     Delivered,
     Judged,
     Merged,
@@ -25,6 +26,7 @@ from orchestrator.events import (
     RunStarted,
     Text,
     Warned,
+    WorkerFinished,
 )
 
 _PASSING = (Text, Output)
@@ -32,6 +34,13 @@ _PASSING = (Text, Output)
 
 _LASTING = (RunStarted, Changed, Judged, Delivered, Approved, Merged, RunFinished)
 """What a power cut must not take back once it was told; fsync costs some milliseconds each."""
+
+_ALWAYS = (*_LASTING, CheckFinished, WorkerFinished)
+"""What the host found, and how the work ended; all else comes as often as a sandbox likes."""
+
+LIMIT = 256 << 20
+"""Bytes of a journal; beyond them only `_ALWAYS` is written."""
+FULL = "the journal is full: from here on it has only changes, checks and the end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,7 @@ _event: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 class Journal:
     """Writes a journal, at its end. Raises OSError when the disk is full."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, limit: int = LIMIT) -> None:
         before = path.read_bytes() if path.exists() else b""
         self._file = path.open("ab", buffering=0)
         if before and not before.endswith(b"\n"):
@@ -64,6 +73,8 @@ class Journal:
             self._append(b"\n")
             before += b"\n"
         self._seq = before.count(b"\n")
+        self._size, self._limit = len(before), limit
+        self._full = False
 
     def __enter__(self) -> "Journal":
         return self
@@ -72,11 +83,18 @@ class Journal:
         self._file.close()
 
     def write(self, event: AnyEvent) -> None:
-        """Append an event, unless it is of a passing kind."""
+        """Append an event, unless it is of a passing kind, or the journal is full."""
         if isinstance(event, _PASSING):
             return
-        self._append(_line(self._seq + 1, event))
+        line = _line(self._seq + 1, event)
+        if not isinstance(event, _ALWAYS) and self._size + len(line) > self._limit:
+            if self._full:
+                return
+            self._full = True
+            line = _line(self._seq + 1, Warned(text=FULL))
+        self._append(line)
         self._seq += 1
+        self._size += len(line)
         if isinstance(event, _LASTING):
             os.fsync(self._file.fileno())
 

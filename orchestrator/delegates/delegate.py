@@ -147,7 +147,7 @@ class _Watch:
                 if said := item.text.strip():
                     self.complaint.append(said)
                 yield Output(stream="stderr", text=item.text)
-            case Asked(results=results):
+            case Asked(results=results, over=False):
                 self.reader.asked(results)
             case Answered():
                 yield from self._answered(item)

@@ -17,6 +17,9 @@ from sandbox.files import FileError, Files
 from sandbox.gateway.mask import masked
 
 HOME = "/home/agent"
+MOST = 10
+"""Sessions that are kept besides those a run goes on with; a program has one each time that it is
+started, and whatever prints in its place may name as many as it likes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +71,15 @@ class Remembered:
 
     def _keep(self, session: str, box: Box) -> None:
         """What cannot be taken out is not there when somebody wants to resume, who is told then."""
-        if not is_session(session):
+        place = self.kept / f"{session}.jsonl"
+        if not is_session(session) or not (place.exists() or self._has_room()):
             return
         with suppress(FileError, SandboxError):
             pattern = self.cli.transcripts.format(session)
             for name in box.files.glob(pattern, HOME).names[:1]:
                 content = masked(box.files.read(name, LARGEST), self.secrets)
-                whole.write(self.kept / f"{session}.jsonl", content)
+                whole.write(place, content)
+
+    def _has_room(self) -> bool:
+        brought = len(self.before.parts) if self.before else 0
+        return sum(1 for _ in self.kept.glob("*.jsonl")) < brought + MOST

@@ -18,10 +18,12 @@ class Asked:
     """
 
     def __init__(self, results: Mapping[str, str]) -> None:
-        self.results = results
+        self.results: Mapping[str, str] = results
         """What tools gave back, by the ids of their calls, in the whole conversation."""
         self.until = time.monotonic() + HELD_SECONDS
         """When the answer begins in any case, on the monotonic clock."""
+        self.over = False
+        """Whether nobody waits for the answer any more, and `results` are forgotten."""
         self._loop = asyncio.get_running_loop()
         self._may = asyncio.Event()
 
@@ -34,6 +36,11 @@ class Asked:
         """The answer may begin. Works in any thread, and more than once."""
         with contextlib.suppress(RuntimeError):  # the gateway is closed, and nobody waits
             self._loop.call_soon_threadsafe(self._may.set)
+
+    def end(self) -> None:
+        """The answer is over: what was asked, which may be long, is not kept any longer."""
+        self.over = True  # first: whoever sees that there is nothing sees why
+        self.results = {}
 
     async def allowed(self) -> None:
         """Wait until the answer may begin, no longer than `until`."""

@@ -181,3 +181,5 @@ class Models:
         except asyncio.CancelledError:
             turn.fail(RefusedError(502, "The gateway was closed, or nobody waits any more."))
             raise
+        finally:
+            told.end()

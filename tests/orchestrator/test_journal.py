@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.events import AnyEvent, Changed, Output, RunFinished, Text, Turn, Warned
-from orchestrator.journal import Journal, follow, read
+from orchestrator.events import AnyEvent, Changed, Output, Raw, RunFinished, Text, Turn, Warned
+from orchestrator.journal import FULL, Journal, follow, read
 from orchestrator.outcome import Finding, Outcome, Verdict
 
 FINDING = Finding("size.files", Verdict.REVIEW, "a/b", "too many", None)
@@ -134,3 +134,20 @@ def test_cutting_anywhere_leaves_a_prefix(tmp_path_factory, written, data):
     write(path, FINISHED)
     assert events(path)[: len(kept)] == kept
     assert events(path)[-1] == FINISHED
+
+
+def test_what_a_sandbox_says_without_end_leaves_room_for_what_happened(tmp_path):
+    flood = Raw(type="x", text="y" * 1000)
+    with Journal(tmp_path / "j", limit=10_000) as journal:
+        for _ in range(100):
+            journal.write(flood)
+        journal.write(CHANGED)
+        journal.write(flood)
+        journal.write(FINISHED)
+    assert (tmp_path / "j").stat().st_size < 12_000
+    told = events(tmp_path / "j")
+    assert [each for each in told if each != flood] == [Warned(text=FULL), CHANGED, FINISHED]
+    assert [entry.seq for entry in read(tmp_path / "j")] == list(range(1, len(told) + 1))
+    with Journal(tmp_path / "j", limit=10_000) as journal:
+        journal.write(flood)
+    assert events(tmp_path / "j") == [*told, Warned(text=FULL)]

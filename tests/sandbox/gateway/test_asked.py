@@ -81,6 +81,20 @@ def test_whoever_leaves_waits_for_nothing(send, told, end):
         question.let_in()  # and nobody minds
 
 
+def test_what_a_question_told_of_is_forgotten_with_its_answer(make_asker, told):
+    block = {"type": "tool_result", "tool_use_id": "a", "content": "x" * 1000}
+    body = {**HELLO, "messages": [{"role": "user", "content": [block]}]}
+    with play(Scenario((), rest=Step("hello"))) as api:
+        asker = make_asker(replace(ANTHROPIC, base_url=api.url), on_question=told.put)
+        asker.open().request("POST", "/v1/messages", json.dumps(body), {"x-api-key": TOKEN})
+        question = told.get(timeout=10)
+        assert (dict(question.results), question.over) == ({"a": "x" * 1000}, False)
+        asker.hang_up()
+        assert asker.answered.came.wait(10)
+        asker.gateway.close()
+        assert (dict(question.results), question.over) == ({}, True)
+
+
 @pytest.mark.parametrize(
     ("dialect", "body"),
     [
