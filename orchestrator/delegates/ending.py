@@ -9,6 +9,7 @@ from orchestrator.delegates.cli import Reader
 from orchestrator.events import WorkerFinished
 from orchestrator.outcome import Stop
 from sandbox.gateway.budget import Bound, Spent, Used
+from sandbox.gateway.usage import NOTHING
 from sandbox.stream import Exit
 
 
@@ -37,6 +38,12 @@ class Seen:
     def finished(self) -> bool:
         """It says so itself, without an error."""
         return self.reader.terminal is not None and self.reader.terminal.ok
+
+    @property
+    def unanswered(self) -> bool:
+        """It asked models, and none ever answered."""
+        asked = self.used.requests + self.used.refused
+        return asked > 0 and self.used.usage == NOTHING
 
     @property
     def in_vain(self) -> bool:
@@ -121,6 +128,13 @@ CASES = (
         lambda seen: (
             f"{seen.program} said it was finished, and ended with status {seen.exit.status}"
         ),
+    ),
+    Case(
+        lambda seen: seen.unanswered,
+        "failed",
+        lambda seen: (
+            f"{seen.program} said it was finished, and no model had answered it: {seen.error}"
+        ).rstrip(": "),
     ),
     Case(lambda seen: True, "complete", lambda seen: seen.error or seen.reader.said),
 )

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 
 ID = "0b8e5a3c-1f5e-4c1a-9a44-7f6a4f6f2d10"
 asked = 100
@@ -131,6 +133,14 @@ def prompt(mode, said):
     elif mode == "vain":
         for number in range(3):
             use("exit 1", f"c{number}")
+    elif mode == "unanswered":
+        body = json.dumps({"model": "not-let-through", "messages": []}).encode()
+        key = {"authorization": f"Bearer {os.environ['OPENAI_API_KEY']}"}
+        url = f"{os.environ['OPENAI_BASE_URL']}/chat/completions"
+        try:
+            urllib.request.urlopen(urllib.request.Request(url, body, key))
+        except urllib.error.HTTPError as error:
+            say(f"There is nothing to be done ({error.code}).")
     elif mode == "error":
         raise RuntimeError("out of ideas")
     return {"max_tokens", "max_turn_requests", "refusal", "cancelled", "dreamt"} & {mode}

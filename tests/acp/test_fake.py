@@ -110,6 +110,11 @@ ENDS = {
     "half": (Outcome.WORKER_ERROR, "failed", "ended with status 0, without its last event"),
     "exit": (Outcome.WORKER_ERROR, "failed", "ended with status 3, without its last event"),
     "status": (Outcome.WORKER_ERROR, "failed", "said it was finished, and ended with status 7"),
+    "unanswered": (
+        Outcome.WORKER_ERROR,
+        "failed",
+        "no model had answered it: There is nothing to be done (403).",
+    ),
     "error": (Outcome.WORKER_ERROR, "failed", "python3: Internal error: out of ideas"),
     "login": (Outcome.WORKER_ERROR, "failed", "python3: Authentication required"),
     "version": (Outcome.WORKER_ERROR, "failed", "speaks version 9 of the Agent Client Protocol"),

@@ -7,6 +7,7 @@ import pytest
 from orchestrator.delegates.cli import Terminal
 from orchestrator.delegates.ending import Seen, ending
 from sandbox.gateway.budget import Spent, Used
+from sandbox.gateway.usage import Usage
 from sandbox.stream import Exit
 
 SPENT = Spent("cost", 3.0)
@@ -76,6 +77,17 @@ USUAL = Seen("codex", DONE, Exit(0, 1.0), Used(), None, "", None, "")
             "done",
         ),
         (replace(USUAL, reader=replace(DONE, commands=1, failures=1)), "complete", "done"),
+        (
+            replace(USUAL, used=Used(refused=1)),
+            "failed",
+            "codex said it was finished, and no model had answered it: done",
+        ),
+        (
+            replace(USUAL, reader=Read(Terminal(True, "")), used=Used(requests=2)),
+            "failed",
+            "codex said it was finished, and no model had answered it",
+        ),
+        (replace(USUAL, used=Used(requests=2, refused=1, usage=Usage(1, 1))), "complete", "done"),
         (replace(USUAL, stopped="turns"), "turns", "the last words"),
         (replace(USUAL, stopped="time", reader=Read()), "time", "the last words"),
         (
