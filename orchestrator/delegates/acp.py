@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 READ_ONLY = {"read", "search", "think", "fetch", "switch_mode"}
 """Kinds of tools after which the files cannot differ."""
+KINDS = READ_ONLY | {"edit", "delete", "move", "execute", "other"}
+"""All that the protocol knows; any other word could be one of ours, in a commit."""
 SILENT = {
     "agent_thought_chunk",
     "available_commands_update",
@@ -56,12 +58,11 @@ LONGEST = 4_000
 SAID = 100_000
 """Characters of an answer, or of a tool's result, that are told."""
 REMEMBERED = 10_000
-"""Calls that are known to have ended; an agent may make them up without end."""
+"""Calls that are known to have ended, and calls that have not; an agent may invent any number."""
 MOST_RAW = 100
 """Lines of no known type that are told; whoever sends more sends no messages."""
 OUTPUTS = ("formatted_output", "output", "stdout", "text")
 """Where agents put what a command printed, in what the protocol leaves to them."""
-_KIND = re.compile(r"[a-z_]{1,40}")
 _LENT = re.compile(rf"\b{SERVER}(?:__|[./: ]+)(\w+)")
 """How agents write the name of a tool of ours, in a title."""
 
@@ -224,6 +225,8 @@ class AcpReader:
             return
         self._speaking = False
         if call not in self._open:
+            if len(self._open) >= REMEMBERED:
+                self._open.pop(next(iter(self._open)))
             title = text(update, "title")[:LONGEST]
             tool = self._open[call] = _named(title, text(update, "kind"))
             arguments = json.dumps({"title": title})
@@ -254,7 +257,7 @@ def _named(title: str, kind: str) -> str:
     """A tool's name: one of ours, else the kind of what it does."""
     ours = _LENT.search(title)
     name = f"{PREFIX}__{ours[1]}" if ours else ""
-    return name if name in NAMES else kind if _KIND.fullmatch(kind) else "other"
+    return name if name in NAMES else kind if kind in KINDS else "other"
 
 
 def _result(update: object) -> str:

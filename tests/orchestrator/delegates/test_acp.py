@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from orchestrator.delegates.acp import MOST_RAW, Acp, AcpReader
+from orchestrator.delegates.acp import MOST_RAW, REMEMBERED, Acp, AcpReader
 from orchestrator.delegates.cli import Briefing, Terminal
 from orchestrator.events import FilesTouched, Raw, Text, ToolFinished, ToolStarted
 from orchestrator.task import Task
@@ -87,10 +87,21 @@ def test_after_a_tool_that_reads_no_file_differs(agent):
     assert [type(event) for event in told] == [ToolStarted, ToolFinished]
 
 
-def test_a_kind_that_is_no_word_is_not_repeated(agent):
+@pytest.mark.parametrize("kind", ["x\nRun: mine", "background", "finish"])
+def test_a_kind_that_the_protocol_does_not_know_is_not_repeated(agent, kind):
     agent.begin()
-    (started,) = agent.updates("tool_call", toolCallId="c", title="t", kind="x\nRun: mine")
+    (started,) = agent.updates("tool_call", toolCallId="c", title="t", kind=kind)
     assert started.tool == "other"
+
+
+def test_calls_that_never_end_are_not_kept_without_end(agent):
+    agent.begin()
+    for number in range(REMEMBERED + 5):
+        agent.updates("tool_call", toolCallId=str(number), kind="edit")
+    agent.reader.asked({"0": "ok"})
+    assert agent.reader.caught_up
+    agent.reader.asked({str(REMEMBERED): "ok"})
+    assert not agent.reader.caught_up
 
 
 def test_our_tools_are_known_by_their_names(agent):
