@@ -48,9 +48,11 @@ def _handed(attempt: Attempt, task: Task, committed: Committed) -> Task:
         found = handed(committed, task)
         attempt.tell_all(Warned(text=text) for text in found.warnings)
         return replace(task, for_delegates={task.worker: found.handed})
-    workers = {name: replace(task, worker=cast("WorkerKind", name)) for name in CLIS}
-    each = {name: handed(committed, given).handed for name, given in workers.items()}
-    return replace(task, for_delegates=each)
+    workers = {name: replace(task, worker=cast("WorkerKind", name)) for name in task.delegates}
+    each = {name: handed(committed, given) for name, given in workers.items()}
+    said = dict.fromkeys(text for found in each.values() for text in found.warnings)
+    attempt.tell_all(Warned(text=text) for text in said)
+    return replace(task, for_delegates={name: found.handed for name, found in each.items()})
 
 
 def _with_map(attempt: Attempt, task: Task, repository: Repository, base: Base, pack: Path) -> Task:

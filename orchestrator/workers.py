@@ -74,8 +74,8 @@ def _with_delegates(
 
     def start(name: str) -> Start:
         cli = LOGINS[name] if routes[name].bearer else CLIS[name]
-        return lambda part, folder, before: _delegate(
-            cli, cli.kit, part, (routes[name],), folder, traffic, before
+        return lambda part, folder, before, most: _delegate(
+            cli, cli.kit, part, (routes[name],), folder, traffic, before, most
         )
 
     subtasks = Subtasks(task, agent.artifacts, {name: start(name) for name in task.delegates})
@@ -95,9 +95,11 @@ def _delegate(
     artifacts: Path,
     traffic: Traffic,
     before: Before,
+    most: int | None = None,
 ) -> Hired:
+    """`most` is the number of all answers, for a program that counts but some of them as turns."""
     session = before if isinstance(before, Transcript) else None
-    answers = None if cli.counts_turns else task.limits.turns
+    answers = most if cli.counts_turns else task.limits.turns
     account = Account.open(task, routes, traffic, answers)
     secrets = frozenset(spellings((*(route.key for route in routes), account.token)))
     kits = (kit,) if kit else ()

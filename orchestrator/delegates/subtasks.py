@@ -27,8 +27,10 @@ from orchestrator.tools.tool import Context, Tool, ToolError, tool
 from orchestrator.worker import Hired
 from sandbox.gateway.doorway import Doorway
 
-Start = Callable[[Task, Path, Transcript | None], Hired]
-"""Hires a program for a sub-task; what it prints goes to a folder, and it may have a session."""
+Start = Callable[[Task, Path, Transcript | None, int], Hired]
+"""Hires a program for a sub-task; what it prints goes to a folder, and it may have a session. The
+number is of all answers that it may get, also where it counts but some of them against its limit.
+"""
 SECONDS = 300.0
 """Of one sub-task, where its program's table names no `timeout`."""
 _NAMED = 50
@@ -117,7 +119,7 @@ class Subtasks:
         self._count += 1
         folder = self._artifacts / f"delegation-{self._count}"
         folder.mkdir()
-        hired = self._programs[worker](subtask, folder, before)
+        hired = self._programs[worker](subtask, folder, before, context.spent.left().turns)
         course = self._course = _Course(worker, subtask.limits)
         began = context.spent.left().seconds
         try:

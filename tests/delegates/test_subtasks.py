@@ -14,6 +14,7 @@ from orchestrator.events import (
     ToolFinished,
     ToolStarted,
     Turn,
+    Warned,
     WorkerFinished,
 )
 from orchestrator.models.traffic import Replay
@@ -198,6 +199,28 @@ def test_its_answers_are_turns_of_the_run(desk, worker):
     (delegated,) = ran.told(Delegated)
     assert (delegated.reason, ran.record.outcome) == ("turns", Outcome.BUDGET)
     assert (ran.record.turns, len(ran.asked)) == (4, 4)
+
+
+def test_what_its_sub_agents_are_answered_is_bound_by_the_turns_of_the_run(desk):
+    given = {"description": "look", "prompt": "look", "subagent_type": "general-purpose"}
+    part = Call("Agent", {**given, "run_in_background": False})
+    steps = scenario(hands_over("claude"), Step(calls=(part,)), rest=asks("claude", "ls"))
+    ran = desk.delegate("claude", steps, turns=6)
+    (delegated,) = ran.told(Delegated)
+    assert (delegated.reason, ran.record.outcome) == ("turns", Outcome.BUDGET)
+    assert (ran.record.turns, len(ran.asked)) == (6, 6)
+
+
+def test_what_of_the_repository_it_cannot_be_handed_is_told(desk):
+    (desk.repository / ".mcp.json").write_text("no JSON")
+    git(desk.repository, "add", ".mcp.json")
+    git(desk.repository, "commit", "-qm", "servers")
+    stated = Settings(delegates=DelegateSettings(project_settings=True))
+    ran = desk.delegate("claude", scenario(finishes()), stated=stated)
+    (said,) = (each.text for each in ran.told(Warned) if "MCP servers" in each.text)
+    assert said.startswith("The MCP servers of the repository are left out: what is not JSON")
+    ran = desk.delegate("codex", scenario(finishes()), stated=stated)
+    assert [each.text for each in ran.told(Warned) if "MCP servers" in each.text] == []
 
 
 def test_its_time_ends_it_and_nothing_of_it_is_left(desk, worker):
