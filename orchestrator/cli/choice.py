@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from orchestrator.delegates.cli import Cli
 from orchestrator.delegates.table import CLIS, LOGINS
@@ -21,6 +22,7 @@ WITH_LOGIN = (
     "Claude Code works with your subscription's login ({}): what it costs is told at list prices,"
     " which a subscription does not bill"
 )
+ELSEWHERE = "the login in {} is shown to {}, which {} names: it is no server of the provider's"
 SHORT = (
     "what {} holds has fewer than {} characters, as words have: it is not looked for in answers"
     " and recordings, and so not taken out of them"
@@ -91,9 +93,18 @@ def remarks(cli: Cli, route: Route) -> list[str]:
     mine = LOGINS[cli.name].credential if route.bearer else cli.credential
     if route.bearer:
         said.append(WITH_LOGIN.format(mine.variable))
+        if place := _elsewhere(route):
+            said.append(ELSEWHERE.format(mine.variable, place, address_variable(route.api)))
     if 0 < len(route.key) < LEAST:
         said.append(SHORT.format(mine.variable, LEAST))
     return said
+
+
+def _elsewhere(route: Route) -> str:
+    """The host that is asked in place of the provider's; empty where that is the provider's."""
+    own = next(row.base_url for row in PROVIDERS if row.name == route.api)
+    host = urlsplit(route.base_url).hostname or ""
+    return "" if host == urlsplit(own).hostname else host
 
 
 def logins(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -94,6 +94,22 @@ def test_what_there_is_to_know_of_a_credential_is_said_without_it():
     assert (LOGIN in login, "xyz" in short) == (False, False)
 
 
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("https://api.anthropic.com/", ""),
+        ("http://me:secret@proxy.example:8080/v1", "proxy.example"),
+        ("https://api.anthropic.com.example", "api.anthropic.com.example"),
+    ],
+)
+def test_a_login_that_goes_to_another_server_is_told(address, said):
+    claude = CLIS["claude"]
+    environ = {"CLAUDE_CODE_OAUTH_TOKEN": LOGIN, "ANTHROPIC_BASE_URL": address}
+    _, *told = choice.remarks(claude, choice.route(claude, "", environ, DIRECT))
+    sentence = choice.ELSEWHERE.format("CLAUDE_CODE_OAUTH_TOKEN", said, "ANTHROPIC_BASE_URL")
+    assert told == ([sentence] if said else [])
+
+
 def test_without_key_and_login_both_are_named():
     with pytest.raises(UsageError) as refused:
         choice.route(CLIS["claude"], "", {}, DIRECT)
