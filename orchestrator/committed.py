@@ -123,6 +123,8 @@ def _followed(repository: Repository, base: Base, policy: Policy, row: _Row) -> 
         path = posixpath.normpath(posixpath.join(posixpath.dirname(at.path), target))
         if path.startswith(("/", "../")) or path == "..":
             return "it is a link out of the repository"
+        if "\0" in path:  # git keeps any bytes as a link's
+            return f"it is a link to {shown(path)}, which is no file"
         entry = repository.git.run("ls-tree", "-z", "--full-tree", base.tree, "--", path)
         found = next(_rows(entry), None)
         if found is None or found.path != path or found.mode == "040000":

@@ -10,7 +10,7 @@ from orchestrator.instructions import LONGEST, instructions
 from orchestrator.repository import Repository
 from orchestrator.settings import Policy
 from orchestrator.task import Task
-from tests.conftest import tiny_repository
+from tests.conftest import git, tiny_repository
 
 
 @pytest.fixture
@@ -163,3 +163,17 @@ def test_no_more_than_a_hundred_are_looked_at(told):
     found = told({f"{n:03}/AGENTS.md": f"tabs {n}".encode() for n in range(103)})
     assert found.text.count("tabs") == 100
     assert "100/AGENTS.md, 101/AGENTS.md, 102/AGENTS.md: together" in found.warnings[0]
+
+
+def test_a_link_to_what_is_no_path_is_left_out(tmp_path):
+    user = tiny_repository(tmp_path / "user", {"AGENTS.md": b"Use tabs.\n"})
+    blob = git(user, "hash-object", "-w", "--stdin", stdin=b"AGENTS.md\0x").decode().strip()
+    git(user, "update-index", "--add", "--cacheinfo", f"120000,{blob},CLAUDE.md")
+    git(user, "commit", "--quiet", "--message=a link")
+    repository = Repository.open(str(user), tmp_path / "home")
+    base = repository.resolve("HEAD")
+    pack = repository.pack(base, tmp_path / "packs")
+    found = instructions(Committed.of(repository, base, Policy(), pack))
+    assert found.text == "AGENTS.md:\n| Use tabs."
+    (said,) = found.warnings
+    assert said == "CLAUDE.md is left out: it is a link to 'AGENTS.md\\x00x', which is no file."
