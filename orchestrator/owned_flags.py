@@ -66,6 +66,8 @@ _CODEX = Owned(
         " profiles sandbox_mode sandbox_workspace_write approval_policy approvals_reviewer"
         " default_permissions permissions analytics check_for_update_on_startup"
         " mcp_servers.orchestrator project_doc_max_bytes skills.include_instructions"
+        # Our tools go by how much of a result it shows its model.
+        " tool_output_token_limit"
     ),
     switches=_FEATURES,
 )

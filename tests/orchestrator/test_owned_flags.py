@@ -55,6 +55,11 @@ OURS = "is not for settings: how it is started is ours"
         ("codex", ["--trust"], f"--trust {OURS}"),
         ("codex", ["-c", "project_doc_max_bytes=9"], f"the key 'project_doc_max_bytes' {OURS}"),
         ("codex", ["-c", "skills={}"], f"the key 'skills' {OURS}"),
+        (
+            "codex",
+            ["-c", "tool_output_token_limit=100"],
+            f"the key 'tool_output_token_limit' {OURS}",
+        ),
         ("codex", ["-c", "features={}"], f"the key 'features' {OURS}"),
         ("codex", ["-c", "features.apps=true"], f"the key 'features.apps' {OURS}"),
         ("codex", ["--enable", "apps"], f"the feature 'apps' {OURS}"),
