@@ -25,7 +25,7 @@ class Document:
     def of(cls, data: bytes, language: str | None = None) -> "Document":
         """A file to be cut; raises UnknownLanguageError."""
         row, source = known(language), read(data)
-        return cls(data, row, source, None if row is TEXT else parse(source.text, row))
+        return cls(data, row, source, _parsed(source, row))
 
     def split(self, target: int = TARGET, natural: bool = False) -> Pieces:
         """Its pieces, of at most `target` bytes; raises ValueError for a target below 1."""
@@ -37,12 +37,14 @@ class Document:
             raise ValueError(f"{start} to {end} is not in a file of {len(self.data)} bytes.")
         data = self.data[:start] + replacement + self.data[end:]
         old, new, row = self._source, read(data), self.language
-        if self._tree is None:
-            return Document(data, row, new, None)
         units = {at % new.width for at in (start, end, len(replacement))}
-        if new.width != old.width or units != {0}:
-            return Document(data, row, new, parse(new.text, row))
+        if self._tree is None or new.width != old.width or units != {0}:
+            return Document(data, row, new, _parsed(new, row))
         first = max(0, start // new.width - AROUND)
         last = min(len(old.text), end // new.width + AROUND)
         tree = reparse(self._tree, old.text, new.text, first, last, row)
         return Document(data, row, new, tree)
+
+
+def _parsed(source: Source, row: Language) -> Tree | None:
+    return None if row is TEXT else parse(source.text, row)

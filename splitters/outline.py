@@ -73,7 +73,8 @@ class Outline:
     declarations: tuple[Declaration, ...]
     whole: bool = True
     """Whether that is all: False where declarations are nested deeper than `DEEPEST`, or anything
-    deeper than `DEEP`, or where looking for them took more than `SECONDS`."""
+    deeper than `DEEP` or than the grammar can bear, or where looking for them took more than
+    `SECONDS`."""
 
 
 def outline(data: bytes, language: Language) -> Outline:
@@ -82,7 +83,8 @@ def outline(data: bytes, language: Language) -> Outline:
     Of data only the first levels are listed (`Language.depth`), of all languages `DEEPEST`.
     """
     source = read(data)
-    tree = parse(source.text, language)
+    if (tree := parse(source.text, language)) is None:
+        return Outline((), whole=False)
     reader = _Reader(source.text, language, thread_time() + SECONDS)
     drafts = list(reader.drafts(tree))
     _extend(drafts, len(source.text))

@@ -37,24 +37,27 @@ def split(
     `language` is a name or alias of `LANGUAGES`; None or `text` cuts at paragraphs and lines.
     `natural` makes every declaration, section or paragraph a piece of its own.
     A file that takes more than `seconds` of processor time to parse is cut as `text`, which its
-    pieces then say; without `seconds` it takes what it takes.
+    pieces then say; without `seconds` it takes what it takes. So is Markdown or YAML that is
+    nested so deep that its grammar would break.
     Raises UnknownLanguageError, and ValueError for a target below 1.
     """
     row, source = known(language), read(data)
     if row is TEXT or target < 1:
-        return cut(data, source, None, row, target, natural)
-    if seconds is None:
-        return cut(data, source, parse(source.text, row), row, target, natural)
-    tree = parse_within(source.text, row, seconds)
-    return cut(data, source, tree, row if tree else TEXT, target, natural)
+        tree = None
+    elif seconds is None:
+        tree = parse(source.text, row)
+    else:
+        tree = parse_within(source.text, row, seconds)
+    return cut(data, source, tree, row, target, natural)
 
 
 def cut(
     data: bytes, source: Source, tree: Tree | None, language: Language, target: int, natural: bool
 ) -> Pieces:
-    """Cut a file whose syntax is known, if it has one."""
+    """Cut a file whose syntax is known; without a tree it is text."""
     if target < 1:
         raise ValueError(f"The target is {target}; it has to be 1 byte or more.")
+    language = language if tree else TEXT
     if target < source.width:
         source, tree = Source(data), None
     text, most = source.text, target // source.width

@@ -10,6 +10,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from splitters.language import Language
+from splitters.nesting import is_too_deep
 
 __all__ = ["Node", "Nodes", "Tree", "found", "parse", "parse_within", "reparse"]
 
@@ -17,17 +18,24 @@ DEEP = 10_000
 """Levels of a tree in which nodes are looked for; code has hundreds, a sum of many terms more."""
 
 
-def parse(data: bytes, language: Language) -> Tree:
-    """Parse a file; what is no valid syntax is in `ERROR` nodes."""
+def parse(data: bytes, language: Language) -> Tree | None:
+    """Parse a file; what is no valid syntax is in `ERROR` nodes.
+
+    None for what is nested so deep that the grammar's own code would write over foreign memory.
+    """
+    if is_too_deep(data, language.parser):
+        return None
     return Parser(_grammar(language.parser)).parse(data)
 
 
 def parse_within(data: bytes, language: Language, seconds: float) -> Tree | None:
-    """Parse a file, if that takes no more of this thread's processor time; else None.
+    """`parse`, if that takes no more of this thread's processor time; else None.
 
-    Slower than `parse` by 3 to 5 in 100: tree-sitter asks after each hundred of its steps.
+    Slower than it by 3 to 5 in 100: tree-sitter asks after each hundred of its steps.
     """
     end = thread_time() + seconds
+    if is_too_deep(data, language.parser):
+        return None
     parser = Parser(_grammar(language.parser))
     try:
         return parser.parse(
@@ -38,12 +46,16 @@ def parse_within(data: bytes, language: Language, seconds: float) -> Tree | None
         return None
 
 
-def reparse(tree: Tree, old: bytes, new: bytes, start: int, end: int, language: Language) -> Tree:
-    """Parse a text again of which only `start` up to `end` is different now.
+def reparse(
+    tree: Tree, old: bytes, new: bytes, start: int, end: int, language: Language
+) -> Tree | None:
+    """Parse a text again of which only `start` up to `end` is different now; None as in `parse`.
 
     Where it is not valid, recovery from its errors may depend on what was there before: then it
     is parsed as a whole.
     """
+    if is_too_deep(new, language.parser):
+        return None
     end_now = end + len(new) - len(old)
     edited = tree.copy()
     edited.edit(start, end, end_now, _point(old, start), _point(old, end), _point(new, end_now))

@@ -47,6 +47,17 @@ def test_a_file_has_the_outline_that_the_package_finds(parser):
     assert outlined.declarations == splitters.outline(SOURCE, python).declarations
 
 
+def test_what_would_break_its_grammar_is_text_and_says_so(parser):
+    deep = b"> " * 300 + b"a\n"
+    parser.split(SOURCE, "sums.py")
+    process = parser.process
+    parted = parser.split(deep, "deep.md", target=300)
+    assert parted.pieces == splitters.split(deep, target=300)
+    assert parted.trouble == "it is nested too deep for the parser; the file is cut as plain text"
+    assert "nested too deep" in parser.outline(deep, "deep.md").trouble
+    assert parser.process == process
+
+
 @pytest.mark.parametrize("data", [b"", b"\0\xff\xfe", b"caf\xe9\r\n", "é\n".encode("utf-16")])
 def test_any_bytes_get_an_answer(parser, data):
     assert parser.split(data, "a.py").pieces.data == data

@@ -77,6 +77,55 @@ def test_what_is_too_deep_to_be_looked_at_is_told():
     assert splitters.outline(code, BY_NAME["julia"]).whole is False
 
 
+LEVELS = 300
+"""Blocks inside each other; from 255 on these grammars end the process."""
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("markdown", b"> " * LEVELS + b"a\n"),
+        ("markdown", b">" * LEVELS),
+        ("markdown", b"-\t" * LEVELS + b"a\n"),
+        ("markdown", b"a\r\n\r\n" + b"1. " * LEVELS + b"a\r\n"),
+        ("markdown", b"".join(b"  " * level + b"- a\n" for level in range(LEVELS))),
+        (
+            "markdown",
+            "".join("\t" * level + "1) > a\n" for level in range(LEVELS)).encode("utf-16"),
+        ),
+        ("yaml", b"- " * LEVELS + b"a\n"),
+        ("yaml", b"? " * LEVELS),
+        ("yaml", b"".join(b" " * level + b"a:\n" for level in range(LEVELS))),
+        (
+            "yaml",
+            b"".join(b"  " * level + b"a:\n" + b"  " * level + b"- b:\n" for level in range(150)),
+        ),
+    ],
+)
+def test_what_would_break_its_grammar_is_text(language, code):
+    assert splitters.split(code, language, 512) == splitters.split(code, target=512)
+    assert splitters.outline(code, BY_NAME[language]) == splitters.Outline((), whole=False)
+    document = Document.of(b"a\n", language).edit(0, 2, code)
+    assert document.split(512) == splitters.split(code, target=512)
+    assert document.edit(0, len(code), b"a\n").split() == splitters.split(b"a\n", language)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("markdown", b"> " * 45 + b"a\n"),
+        ("markdown", b"a | b\n" + b"-" * 500 + b"\n" + b" " * 500 + b"a\n" + b"1" * 500 + b"\n"),
+        ("markdown", b"".join(b"    " * level + b"- a\n" for level in range(45))),
+        ("yaml", b"".join(b"  " * level + b"a:\n" for level in range(90))),
+        ("yaml", b"a: |\n" + b"".join(b" " * (9 * level + 1) + b"a\n" for level in range(90))),
+        ("yaml", b"a: |\n  " + b"-" * 500 + b"\n"),
+    ],
+)
+def test_what_only_looks_deep_is_parsed(language, code):
+    assert splitters.split(code, language).language == language
+    assert splitters.outline(code, BY_NAME[language]).whole
+
+
 def test_what_takes_too_long_to_parse_is_cut_as_text():
     code = Random(1).randbytes(400_000)  # seconds, were it parsed
     before = time.process_time()
