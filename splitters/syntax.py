@@ -86,7 +86,7 @@ def found(tree: Tree, language: Language, types: frozenset[str], until: float = 
     for part in _parts(tree) if query else ():
         if query and part.inside:
             nodes += query.captures(part.node).get("node", ())
-        elif part.node.type in types:
+        elif part.node.is_named and part.node.type in types:
             nodes.append(part.node)
         whole = whole and not part.cut
         if thread_time() > until:

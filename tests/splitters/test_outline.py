@@ -46,6 +46,11 @@ def test_an_empty_file_declares_nothing():
     assert [outline(b"", row) for row in BY_NAME.values() if outline(b"", row)] == []
 
 
+def test_a_word_of_the_language_beside_an_error_is_no_declaration():
+    broken = b"module M where\n\ninstance Show A where\n  show = ) (\n\nf = 1\n"
+    assert [one.name for one in only(broken, "haskell").children] == ["Show A.show"]
+
+
 def test_what_stands_between_errors_is_listed():
     broken = b"def one(:\n    pass\n\n\ndef two():\n    pass\n\n\n)))\n\n\nclass Three:\n    pass\n"
     assert {"two", "Three"} <= set(named(broken, "python"))
