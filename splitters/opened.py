@@ -160,9 +160,13 @@ class Opened:
 
     def _goes_on(self, node: Node, role: Role) -> bool:
         """Whether it is one more clause of the declaration before."""
-        found = declared(node, self.roles.language) if role.clause else None
-        before, self.clause = self.clause, found.declared.name if found else ""
+        before, self.clause = self.clause, self.clause_of(node, role)
         return self.clause != "" and self.clause == before
+
+    def clause_of(self, node: Node, role: Role) -> str:
+        """The name of a declaration that there may be more of; empty: it is none."""
+        found = declared(node, self.roles.language) if role.clause else None
+        return found.declared.name if found else ""
 
     def _is_whole(self, child: Child) -> bool:
         return self.ended or self._is_declaration(child) or is_after_blank(self.text, child.line)

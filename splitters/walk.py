@@ -82,6 +82,8 @@ class _Walk:
         """Children in a row without a border."""
         self.found: list[Border] = []
         """Borders that are about to be handed on."""
+        self.leapt = (0, 0)
+        """Up to where children were left out last, and how deep."""
 
     def borders(self) -> Iterator[Border]:
         """The borders before the children of opened nodes, and of what leads them."""
@@ -155,7 +157,9 @@ class _Walk:
                     waiting.append(Child(node, role, True, start, end, None, line))
                 elif waiting:
                     child = Child(node, role, True, start, end, None, line)
-                    found += around.grouped(child, around.before(node, role, start, line))
+                    group = around.grouped(child, around.before(node, role, start, line))
+                    # What waits may be followed by others in its line, where syntax is not valid.
+                    found += [border for border in group if border.at >= self.last]
                     self.last = line
                 elif line >= self.last:
                     found.append(around.before(node, role, start, line))
@@ -169,20 +173,36 @@ class _Walk:
         goal = self.ahead[0].at + self.target * (PARTS - 1) // PARTS
         goal = self.text.rfind(b"\n", 0, goal) + 1
         node = self.cursor.node
-        if node is None or node.end_byte >= goal:
+        if node is None or node.end_byte >= goal or self.leapt == (goal, len(self.path)):
             return True
         self.cursor.goto_parent()
         if self.cursor.goto_first_child_for_byte(goal) is None:
             self.cursor.goto_last_child()
             return False
-        while self.cursor.goto_previous_sibling() and (node := self.cursor.node):
-            role = self.roles.of(node)
-            if not role.leads or node.start_byte < self.last:
-                found = declared(node, self.roles.language) if role.clause else None
-                around.clause = found.declared.name if found else ""
-                self.cursor.goto_next_sibling()
-                break
+        self._back(around)
+        self.leapt = goal, len(self.path)
         return True
+
+    def _back(self, around: Opened) -> None:
+        """Go back to the last child that a piece may well begin with, and what leads it.
+
+        None of the borders between here and there is as good, and behind it may be none that is.
+        """
+        cursor, text, good, clause = self.cursor, self.text, False, ""
+        while node := cursor.node:
+            role, name = self.roles.of(node), around.clause_of(node, self.roles.of(node))
+            begins = _begins_line(text, node.start_byte)
+            goes_on = clause and (role.leads or name == clause)
+            if node.start_byte < self.last or (
+                good and not (role.leads and begins) and not goes_on
+            ):
+                around.clause = name
+                cursor.goto_next_sibling()
+                return
+            if not role.leads:
+                good, clause = begins and node.is_named and not role.closes, name
+            if not cursor.goto_previous_sibling():
+                return
 
     def _passes(self, node: Node, end: int) -> bool:
         """Note a child within a line; True: others like it were skipped, here is the next one."""
@@ -259,3 +279,9 @@ def _is_all(around: Opened, child: Child) -> bool:
     if not (around.top and (around.single or child.role.opens)):
         return False
     return not (around.declares(child) and declared(child.node, around.roles.language))
+
+
+def _begins_line(text: bytes, at: int) -> bool:
+    while at and text[at - 1] in BLANK:
+        at -= 1
+    return not at or text[at - 1] == NEWLINE

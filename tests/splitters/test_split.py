@@ -104,6 +104,32 @@ def test_a_function_that_fits_is_not_cut_for_the_sake_of_full_pieces():
     assert contents(function * 4, "python", 100) == [function] * 4
 
 
+def _many(form: bytes, count: int) -> bytes:
+    return b"".join(form % number for number in range(count))
+
+
+def test_no_piece_is_empty_where_syntax_is_not_valid():
+    code = b'<project xmlns="http://mans="http://maven.apache.org/POM/4.0.0">\n<a></a><'
+    assert all(contents(code, "xml", 64))
+    assert b"".join(contents(code, "xml", 64)) == code
+
+
+BODY = b"{\n" + b"    f(1, 2, 3);\n" * 250 + b"}\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "small", "whole"),
+    [
+        ("c", b"int a%04d;\n", b"DO(x, int, y)\n" + BODY),
+        ("javascript", b"let a%04d = 1;\n", b"let b; let c = () => " + BODY),
+        ("haskell", b"a%04d = 1\n", _many(b"f %04d = 1\n-- And so on.\n", 150)),
+    ],
+)
+def test_what_comes_after_many_small_ones_is_whole_and_they_share_a_piece(language, small, whole):
+    before = _many(small, 5_000 // len(small % 0))
+    assert contents(before + whole + before, language, 8_192)[0] == before
+
+
 def test_a_signature_is_not_parted_from_the_first_statement_nor_a_bracket_from_the_last():
     code = b"void f(\n  int a)\n{\n  one();\n  two();\n  three();\n}\n"
     at = code.index(b"  two")
