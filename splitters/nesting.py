@@ -41,6 +41,9 @@ def is_too_deep(text: bytes, grammar: str) -> bool:
     if signs is None or not signs.deep.search(b"\n" + text):
         return False
     columns: set[int] = set()
-    for lead in set(signs.lead.findall(text)):
-        columns.update(one.start() for one in signs.mark.finditer(lead.expandtabs(signs.tab)))
-    return len(columns) > MOST
+    for lead in {one[0] for one in signs.lead.finditer(text)}:
+        for mark in signs.mark.finditer(lead.expandtabs(signs.tab)):
+            columns.add(mark.start())
+            if len(columns) > MOST:
+                return True
+    return False
