@@ -66,7 +66,8 @@ def _renamed(
         return None
     (new,) = added
     names = {os.fsencode(each) for each in only}
-    gone = [each for each in entries if each.status == "D" and each.path in names]
+    deleted = [each for each in entries if each.status == "D" and each.path in names]
+    gone = [each for each in deleted if each.old_mode in _FILES]  # no link, nor a submodule
     known = bool(gone) and new.path in followed
     return new.path if known or any(_is_similar(difference, old, new) for old in gone) else None
 

@@ -57,6 +57,12 @@ def test_what_is_no_rename_is_blocked(change, files):
     assert ("boundary.outside", "b.py") in found(change(*files), "a.py")
 
 
+@pytest.mark.parametrize("mode", ["120000", "160000"])
+def test_a_link_and_a_submodule_are_not_renamed_to_a_file(change, mode):
+    difference = change((b"a", TEXT, None), (b"b.py", None, TEXT), old_mode=mode)
+    assert found(difference, "a") == [("boundary.outside", "b.py")]
+
+
 @pytest.mark.parametrize("lines", [b"\n", b"a\n"])
 def test_no_file_is_compared_for_long(change, lines):
     size = 16 << 20
