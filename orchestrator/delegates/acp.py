@@ -61,6 +61,10 @@ REMEMBERED = 10_000
 """Calls that are known to have ended, and calls that have not; an agent may invent any number."""
 MOST_RAW = 100
 """Lines of no known type that are told; whoever sends more sends no messages."""
+MOST_NOISE = 10_000
+"""Lines that are no message at all; honest agents print a few before they begin."""
+SHOWN = 80
+"""Bytes of such a line that its error shows."""
 OUTPUTS = ("formatted_output", "output", "stdout", "text")
 """Where agents put what a command printed, in what the protocol leaves to them."""
 _LENT = re.compile(rf"\b{SERVER}(?:__|[./: ]+)(\w+)")
@@ -127,7 +131,9 @@ class AcpReader:
         self._ended: set[str] = set()
         self._awaited: set[str] = set()
         """Calls of which a question told the results, and no line yet that they ended."""
-        self._raw = 0
+        self._raw = self._noise = 0
+        self._first = b""
+        """The first line that is no message."""
         self._speaking = False
         self._left = False
 
@@ -182,6 +188,7 @@ class AcpReader:
         method = text(message, "method")
         if self._talk is None or message is None:
             yield from self._unknown("", data)
+            self._no_message(data)
         elif method == "session/update" and "id" not in message:
             if self._talk.prompted:
                 yield from self._update(at(message, "params", "update"), data)
@@ -200,9 +207,23 @@ class AcpReader:
         if talk.over and self.terminal is None:
             stop = ENDINGS[talk.stop] if talk.stop else "failed"
             said = f"{self._name}: {talk.error}" if talk.error else self.said
-            self.terminal = Terminal(stop == "complete", said or str(talk.stop), stop)
-            self._left = True
-            self._pipe.close()
+            self._end(Terminal(stop == "complete", said or str(talk.stop), stop))
+
+    def _end(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self._left = True
+        self._pipe.close()
+
+    def _no_message(self, data: bytes) -> None:
+        self._first = self._first or data[:SHOWN]
+        self._noise += 1
+        if self._noise > MOST_NOISE and self.terminal is None:
+            first = json.dumps(self._first.decode("utf-8", "replace"), ensure_ascii=False)
+            said = (
+                f"{self._name} prints what is no message of the Agent Client Protocol"
+                f" (first line: {first}): is it an ACP agent?"
+            )
+            self._end(Terminal(ok=False, text=said, stop="failed"))
 
     def _update(self, update: object, data: bytes) -> Iterator[AnyEvent]:
         match text(update, "sessionUpdate"):

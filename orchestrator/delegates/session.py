@@ -29,6 +29,10 @@ LONGEST = 32 << 20
 """Bytes of one line: an event can hold a whole file, and half of one is not JSON."""
 AHEAD = 64 << 20
 """Bytes of lines that wait to be read; a program that prints more has to wait, too."""
+LAST = 2_000
+"""Lines that are read of a program which was asked to end; whoever says more is not listened to."""
+KILLED = 137
+"""The status of a program that was not waited for."""
 _LINE = 200
 """Bytes that a line counts for besides its own."""
 
@@ -86,6 +90,8 @@ class Session:
         self._ahead = 0
         self._room = threading.Condition()
         self._stopping = False
+        self._last = 0
+        """Lines that were read since then."""
 
     def await_end(self) -> None:
         """The program has done its work: from now on it has little time to end."""
@@ -118,6 +124,8 @@ class Session:
                 item = self._next()
                 if isinstance(item, BaseException):
                     raise item
+                if isinstance(item, Line) and self._too_late():
+                    continue
                 yield item
                 if isinstance(item, Exit):
                     return
@@ -193,6 +201,11 @@ class Session:
         self._let_in()
         return Overdue()
 
+    def _too_late(self) -> bool:
+        """Whether a line is one too many of a program that was asked to end."""
+        self._last += self._stopping
+        return self._last > LAST
+
     def _taken(self, line: Line) -> None:
         with self._room:
             self._ahead -= len(line.data) + _LINE
@@ -230,16 +243,25 @@ class Session:
     def _run(
         self, command: Sequence[str], stdin: bytes | Pipe, env: Mapping[str, str], keep: BinaryIO
     ) -> None:
-        seconds = max(1.0, self._until - time.monotonic()) + sum(PATIENCE.values()) + KILL_SECONDS
+        began = time.monotonic()
+        seconds = max(1.0, self._until - began) + sum(PATIENCE.values()) + KILL_SECONDS
         try:
             lines = self._box.stream(
                 command, stdin=stdin, env=env, seconds=seconds, keep=keep, longest=LONGEST
             )
             with closing(lines):
+                late = 0
                 for item in lines:
                     if isinstance(item, Exit):
                         self._over.set()
                     self._put(item)
+                    late += self._stopping
+                    if late > LAST and not isinstance(item, Exit):
+                        break
+                else:
+                    return
+            # Closing ended it: what it had printed by then can take minutes to split into lines.
+            self._put(Exit(KILLED, time.monotonic() - began))
         except BaseException as error:  # it is raised again where the items are read
             self._items.put(error)
         finally:

@@ -146,6 +146,26 @@ def test_a_program_that_is_not_there_is_told(desk):
     assert "no-such-agent ended with status 127" in last(ran).message
 
 
+def test_a_flood_of_what_is_no_message_ends_it_soon(desk):
+    ran = desk.run(("yes",), NOTHING)
+    assert ran.record.outcome is Outcome.WORKER_ERROR
+    assert last(ran).message == (
+        "yes prints what is no message of the Agent Client Protocol"
+        ' (first line: "y"): is it an ACP agent?'
+    )
+    assert ran.took < 30
+
+
+def test_a_flood_keeps_nobody_from_cancelling(desk):
+    def stop(event):
+        if isinstance(event, Text):
+            raise KeyboardInterrupt
+
+    ran = desk.fake("flood", watch=stop)
+    assert ran.record.outcome is Outcome.CANCELLED
+    assert ran.record.seconds < 30
+
+
 CLOCKS = {
     "silence": ("hang", Limits(silence=2), Outcome.STALLED),
     "turn": ("drip", Limits(turn_seconds=2), Outcome.STALLED),

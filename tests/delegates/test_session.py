@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from orchestrator.delegates.session import Overdue, Session, Silent
+from orchestrator.delegates.session import LAST, Overdue, Session, Silent
 from orchestrator.task import Limits
 from sandbox.gateway.asked import Asked
 from sandbox.stream import Exit, Line
@@ -132,6 +132,18 @@ def test_neither_the_host_s_work_nor_its_holding_back_is_silence(begin):
         time.sleep(0.1)
     watched.ask(2.0)
     assert [watched.next(), watched.next(), watched.next()] == [Asked, Overdue, Silent]
+
+
+def test_of_a_program_that_prints_without_end_little_is_read_once_it_is_to_stop(begin):
+    watched = begin("yes")
+    assert watched.next() == "y"
+    began = time.monotonic()
+    watched.session.stop()
+    read = 0
+    while watched.next() == "y":
+        read += 1
+    assert read <= LAST
+    assert time.monotonic() - began < 8
 
 
 def test_at_its_end_nobody_is_left_waiting(begin):
