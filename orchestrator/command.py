@@ -24,6 +24,9 @@ from sandbox.box import Box
 from sandbox.errors import SandboxLostError
 from sandbox.stream import Exit
 
+NOT_STARTED = (126, 127)
+"""Statuses of what cannot be run, and of what is not there, as a shell has them."""
+COULD_NOT_START = "could not be started in the sandbox; is it in the image, or in set-up?"
 _TOOL = "command"
 
 
@@ -96,8 +99,8 @@ def _ended(program: str, ended: Exit, limit: str) -> WorkerFinished:
 
 
 def _failure(program: str, status: int) -> str:
-    if status in (126, 127):
-        return f"{program} could not be started in the sandbox; is it in the image, or in set-up?"
+    if status in NOT_STARTED:
+        return f"{program} {COULD_NOT_START}"
     return (
         f"{program} ended with exit status {status}; what it changed is recorded. If that status "
         "is no failure, let the command end with 0."

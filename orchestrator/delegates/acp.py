@@ -45,6 +45,8 @@ SILENT = {
     "user_message_chunk",
 }
 """Updates that say nothing of what is done."""
+OURS = {"initialize", "session/new", "session/load", "session/prompt"}
+"""What a client asks; whoever asks it of us sends our own lines back, as `cat` does."""
 ENDINGS: Mapping[str, Stop] = {
     "end_turn": "complete",
     "max_tokens": "output_tokens",
@@ -142,6 +144,12 @@ class AcpReader:
         """As `Talking.over` says."""
         return self.terminal is not None
 
+    @property
+    def awaited(self) -> str:
+        """As `Talking.awaited` says."""
+        talk = self._talk
+        return "" if talk is None or talk.greeted or self.over else "initialize"
+
     def begin(self, briefing: Briefing) -> Pipe:
         """As `Talking.begin` says."""
         from orchestrator.delegates import acp_talk  # noqa: PLC0415  # 0.5 s
@@ -192,6 +200,9 @@ class AcpReader:
         elif method == "session/update" and "id" not in message:
             if self._talk.prompted:
                 yield from self._update(at(message, "params", "update"), data)
+        elif method in OURS:
+            yield from self._unknown(method, data)
+            self._fail(f"{self._name} sent our own messages back: it is no ACP agent")
         elif self._talk.awaits(message):
             yield from self._heard(self._talk, message)
             if method not in ("", "session/request_permission"):
@@ -214,16 +225,19 @@ class AcpReader:
         self._left = True
         self._pipe.close()
 
+    def _fail(self, said: str) -> None:
+        if self.terminal is None:
+            self._end(Terminal(ok=False, text=said, stop="failed"))
+
     def _no_message(self, data: bytes) -> None:
         self._first = self._first or data[:SHOWN]
         self._noise += 1
-        if self._noise > MOST_NOISE and self.terminal is None:
+        if self._noise > MOST_NOISE:
             first = json.dumps(self._first.decode("utf-8", "replace"), ensure_ascii=False)
-            said = (
+            self._fail(
                 f"{self._name} prints what is no message of the Agent Client Protocol"
                 f" (first line: {first}): is it an ACP agent?"
             )
-            self._end(Terminal(ok=False, text=said, stop="failed"))
 
     def _update(self, update: object, data: bytes) -> Iterator[AnyEvent]:
         match text(update, "sessionUpdate"):

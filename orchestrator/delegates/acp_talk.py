@@ -106,6 +106,8 @@ class Talk:
         self.agent = ""
         """Its name and version, as it says."""
         self.session = ""
+        self.greeted = False
+        """Whether it answered our first question."""
         self.prompted = False
         """Whether the prompt was sent: what came before is of an earlier turn."""
         self.stop: StopReason | None = None
@@ -113,6 +115,8 @@ class Talk:
         self.error = ""
         """Why there is no such word of it."""
         self._asked = 0
+        self._opening = AGENT_METHODS["initialize"]
+        """What it is asked before the prompt; empty after that."""
         self._loop = asyncio.new_event_loop()
         self._wire = _Wire(write)
         self._run(self._begin(plan))
@@ -179,8 +183,11 @@ class Talk:
     async def _converse(self, plan: Plan) -> None:
         try:
             self.stop = await self._turn(plan)
-        except (_EndedError, RequestError) as problem:
+        except _EndedError as problem:
             self.error = self.error or _said(problem)
+        except RequestError as problem:
+            refused = f"the agent refused {self._opening}: " if self._opening else ""
+            self.error = self.error or refused + _said(problem)
         except ValueError:  # pydantic's: the answer lacks what the protocol demands
             self.error = self.error or "it gave an answer that is none of the protocol's"
         except ConnectionError:
@@ -197,6 +204,7 @@ class Talk:
             ),
             InitializeResponse,
         )
+        self.greeted = True
         if hello.protocol_version != PROTOCOL_VERSION:
             raise _EndedError(
                 f"it speaks version {hello.protocol_version} of the Agent Client Protocol, not"
@@ -205,7 +213,7 @@ class Talk:
         if hello.agent_info:
             self.agent = f"{hello.agent_info.name} {hello.agent_info.version}"[:LONGEST_ID]
         session = await self._opened(plan, hello)
-        self.prompted, self.session = True, session
+        self.prompted, self.session, self._opening = True, session, ""
         prompt = PromptRequest(
             session_id=session, prompt=[TextContentBlock(type="text", text=plan.prompt)]
         )
@@ -225,11 +233,11 @@ class Talk:
             load = LoadSessionRequest(
                 cwd=WORKSPACE, session_id=plan.session, mcp_servers=list(servers)
             )
-            method = AGENT_METHODS["session_load"]
+            method = self._opening = AGENT_METHODS["session_load"]
             await request_model_from_dict(self._connection, method, load, LoadSessionResponse)
             return plan.session
         new = NewSessionRequest(cwd=WORKSPACE, mcp_servers=list(servers))
-        method = AGENT_METHODS["session_new"]
+        method = self._opening = AGENT_METHODS["session_new"]
         opened = await request_model(self._connection, method, new, NewSessionResponse)
         if not 0 < len(opened.session_id) <= LONGEST_ID:
             raise _EndedError("it gave its session a name that is none")

@@ -95,6 +95,11 @@ class Talking(Protocol):
         """All was said and answered: the program has no reason to stay."""
         ...
 
+    @property
+    def awaited(self) -> str:
+        """The first thing that the program was asked, while it has not answered; else empty."""
+        ...
+
     def begin(self, briefing: Briefing) -> bytes | Pipe:
         """The program's input."""
         ...
@@ -112,6 +117,7 @@ class Prompt:
     """Says all at once, at the beginning."""
 
     over = False
+    awaited = ""
 
     def begin(self, briefing: Briefing) -> bytes:
         """As `Talking.begin` says."""

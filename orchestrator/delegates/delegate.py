@@ -13,7 +13,7 @@ from orchestrator.delegates.account import Account
 from orchestrator.delegates.cli import Briefing, Program, Prompt, Reader, Talking
 from orchestrator.delegates.ending import LIMITED, Seen, ending
 from orchestrator.delegates.handed import lay
-from orchestrator.delegates.session import Overdue, Session, Silent
+from orchestrator.delegates.session import HANDSHAKE, Overdue, Session, Silent
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.delegation import PREFIX
 from orchestrator.events import AnyEvent, FilesTouched, Output, Turn, Warned, WorkerFinished
@@ -77,7 +77,9 @@ class Delegate:
         """One start of the program, to its end."""
         reader = watch.reader
         talk = reader if isinstance(reader, Talking) else Prompt()
-        session = Session(box, self.cli.name, watch.task.limits, until, talk.leave)
+        session = Session(
+            box, self.cli.name, watch.task.limits, until, talk.leave, lambda: not talk.awaited
+        )
         self.account.listener = session.tell
         lay(watch.task.handed.files, box)
         env = self.cli.environment(watch.task, self.account.token)
@@ -101,10 +103,11 @@ class Delegate:
 
     def _ended(self, watch: "_Watch") -> WorkerFinished:
         assert watch.exit is not None
+        reader = watch.reader
         return ending(
             Seen(
                 program=self.cli.name,
-                reader=watch.reader,
+                reader=reader,
                 exit=watch.exit,
                 used=self.account.used(),
                 over=self.account.over(),
@@ -113,6 +116,8 @@ class Delegate:
                 complaint=" ".join(watch.complaint)[-500:],
                 longest=watch.longest,
                 dismissed=watch.dismissed,
+                awaited=reader.awaited if isinstance(reader, Talking) else "",
+                patience=min(HANDSHAKE, watch.task.limits.silence),
             )
         )
 

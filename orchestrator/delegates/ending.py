@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
+from orchestrator.command import COULD_NOT_START, NOT_STARTED
 from orchestrator.delegates.cli import Reader
 from orchestrator.events import WorkerFinished
 from orchestrator.outcome import Stop
@@ -34,6 +35,11 @@ class Seen:
     dismissed: bool = False
     """It had finished, and we ended it: its status says nothing."""
 
+    awaited: str = ""
+    """What it was asked first, and never answered."""
+    patience: float = 0.0
+    """Seconds that it had for that."""
+
     @property
     def finished(self) -> bool:
         """It says so itself, without an error."""
@@ -56,8 +62,26 @@ class Seen:
         """What it says of its end, or what is known where it says nothing."""
         if self.reader.terminal:
             return self.reader.terminal.text
+        if self.awaited:
+            return self._never_begun
         message = f"{self.program} ended with status {self.exit.status}, without its last event"
         return f"{message}: {self.complaint}" if self.complaint else message
+
+    @property
+    def _never_begun(self) -> str:
+        if self.exit.status in NOT_STARTED:
+            return f"{self.program} {COULD_NOT_START}"
+        ended = f"ended with status {self.exit.status} before it answered"
+        more = self.complaint or "is it an ACP agent?"
+        return f'{self.program} {ended} "{self.awaited}": {more}'
+
+    @property
+    def silence(self) -> str:
+        """What there is to say of one that said nothing any more."""
+        if not self.awaited:
+            return f"{self.program} said nothing any more"
+        within = f"within {self.patience:.0f} s: is it an ACP agent?"
+        return f'{self.program} did not answer "{self.awaited}" {within}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +109,7 @@ CASES = (
     Case(
         lambda seen: seen.stopped == "stalled",
         "stalled",
-        lambda seen: f"{seen.program} said nothing any more",
+        lambda seen: seen.silence,
     ),
     Case(lambda seen: seen.refused_key, "auth", lambda seen: seen.refused_key),
     Case(

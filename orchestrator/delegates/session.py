@@ -18,7 +18,9 @@ from sandbox.hardening import BUSYBOX
 from sandbox.pipe import Pipe
 from sandbox.stream import Exit, Line
 
-Clock = Literal["silence", "turn", "run", "farewell"]
+Clock = Literal["silence", "turn", "run", "farewell", "handshake"]
+HANDSHAKE = 30.0
+"""Seconds in which a program answers that is spoken to, at the beginning."""
 FAREWELL = 2.0
 """Seconds in which a program ends that was asked to in its own words, before it gets a signal."""
 PATIENCE = {"INT": 4.0, "TERM": 2.0}
@@ -68,10 +70,12 @@ class Session:
         limits: Limits,
         until: float,
         farewell: Callable[[], bool] = lambda: False,
+        greeted: Callable[[], bool] = lambda: True,
     ) -> None:
         """`name` is the program's; it has `until`, as the monotonic clock tells the time.
 
-        `farewell` asks it to end in its own words, if it takes any.
+        `farewell` asks it to end in its own words, if it takes any; `greeted` says whether it has
+        answered the first of ours, if it has to.
         """
         self._box = box
         self._name = name
@@ -85,6 +89,9 @@ class Session:
         """Lines that belong to a question are waited for: so far, they have come."""
         self._closed = False
         self._farewell = farewell
+        self._greeted = greeted
+        self._shake = time.monotonic() + min(HANDSHAKE, limits.silence)
+        """When it is to have answered."""
         self._end: float | None = None
         """When it is to have ended by itself."""
         self._ahead = 0
@@ -178,19 +185,22 @@ class Session:
         """Time that others took: no silence of the program's, nor of the model's."""
         self._heard += seconds
         self._answered += seconds
+        self._shake += seconds
 
     def _item(self, now: float) -> Item | BaseException:
         """What comes next, or the clock that runs out before."""
         due: dict[Clock, float] = {"run": self._until}
         if self._end is not None:
             due["farewell"] = self._end
+        elif not self._greeted():
+            due["handshake"] = self._shake
         elif not self._held:
             due["silence"] = self._heard + self._limits.silence
             due["turn"] = self._answered + self._limits.turn_seconds
         first = min(due, key=due.__getitem__)
         until = min([due[first], *(asked.until for asked in self._held)])
-        # Lines that never cease stop neither of these clocks.
-        if due[first] <= now and first in ("run", "farewell") and not self._stopping:
+        # Lines that never cease stop none of these clocks.
+        if due[first] <= now and first in ("run", "farewell", "handshake") and not self._stopping:
             return Silent(first)
         try:
             return self._items.get(timeout=max(0.0, until - now))

@@ -116,7 +116,11 @@ ENDS = {
         "no model had answered it: There is nothing to be done (403).",
     ),
     "error": (Outcome.WORKER_ERROR, "failed", "python3: Internal error: out of ideas"),
-    "login": (Outcome.WORKER_ERROR, "failed", "python3: Authentication required"),
+    "login": (
+        Outcome.WORKER_ERROR,
+        "failed",
+        "the agent refused session/new: Authentication required",
+    ),
     "version": (Outcome.WORKER_ERROR, "failed", "speaks version 9 of the Agent Client Protocol"),
     "nameless": (Outcome.WORKER_ERROR, "failed", "an answer that is none of the protocol's"),
     "long": (Outcome.WORKER_ERROR, "failed", "gave its session a name that is none"),
@@ -143,7 +147,29 @@ def test_each_end_has_its_name(desk, mode):
 def test_a_program_that_is_not_there_is_told(desk):
     ran = desk.run(("no-such-agent",), NOTHING)
     assert ran.record.outcome is Outcome.WORKER_ERROR
-    assert "no-such-agent ended with status 127" in last(ran).message
+    assert last(ran).message == (
+        "no-such-agent could not be started in the sandbox; is it in the image, or in set-up?"
+    )
+
+
+NO_AGENTS = {
+    "cat": (Outcome.WORKER_ERROR, "cat sent our own messages back: it is no ACP agent"),
+    "true": (
+        Outcome.WORKER_ERROR,
+        'true ended with status 0 before it answered "initialize": is it an ACP agent?',
+    ),
+    "sleep 1000": (
+        Outcome.STALLED,
+        'sleep did not answer "initialize" within 3 s: is it an ACP agent?',
+    ),
+}
+
+
+@pytest.mark.parametrize("command", NO_AGENTS)
+def test_a_program_that_is_no_agent_is_told_so(desk, command):
+    ran = desk.run(tuple(command.split()), NOTHING, limits=Limits(silence=3))
+    assert (ran.record.outcome, last(ran).message) == NO_AGENTS[command]
+    assert ran.took < 30
 
 
 def test_a_flood_of_what_is_no_message_ends_it_soon(desk):

@@ -134,6 +134,14 @@ def test_neither_the_host_s_work_nor_its_holding_back_is_silence(begin):
     assert [watched.next(), watched.next(), watched.next()] == [Asked, Overdue, Silent]
 
 
+def test_chatter_is_no_answer_to_what_a_program_is_asked_first(workspace):
+    limits = Limits(silence=1)
+    session = Session(workspace.box, "sh", limits, time.monotonic() + 60, greeted=lambda: False)
+    chatter = ("sh", "-c", "while echo y; do sleep 0.1; done")
+    with closing(session.items(chatter, b"", {}, io.BytesIO(), lambda: True)) as items:
+        assert next(item for item in items if not isinstance(item, Line)) == Silent("handshake")
+
+
 def test_of_a_program_that_prints_without_end_little_is_read_once_it_is_to_stop(begin):
     watched = begin("yes")
     assert watched.next() == "y"
