@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from orchestrator import journal
 from orchestrator.changes import Changes
-from orchestrator.delegates.acp import Acp
+from orchestrator.delegates.acp_agents import resumable
 from orchestrator.delegates.table import CLIS
 from orchestrator.delegates.transcript import SESSIONS, Transcript, found
 from orchestrator.dialogue import Dialogue, read
@@ -88,7 +88,7 @@ class Origin:
 def _require_session(record: Record) -> None:
     if record.task.worker == "command":
         advice = "a command has no session: run it again, with `--base` for its branch"
-    elif record.task.worker == "acp" and not Acp(record.task.command).transcripts:
+    elif record.task.worker == "acp" and not resumable(record.task.command):
         advice = (
             f"where {record.task.command[0]} keeps its sessions is not known; start a new run, with"
             " `--base` for its branch"

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.clone import address
+from orchestrator.delegates.acp_agents import resumable
 from orchestrator.events import AnyEvent, Changed, EgressRefused, Resumed, Turn
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
@@ -56,7 +57,10 @@ def _worker(record: Record, events: Iterable[AnyEvent]) -> str:
     answered = [event.model for event in events if isinstance(event, Turn)]
     model = record.task.model or (answered[-1] if answered else "")
     with_model = model and record.task.worker != "command"
-    return record.task.worker + (f" with {cut(clean(model), 80)}" if with_model else "")
+    worker: str = record.task.worker
+    if worker == "acp":
+        worker += f": {cut(clean(shlex.join(record.task.command)), 80)}"
+    return worker + (f" with {cut(clean(model), 80)}" if with_model else "")
 
 
 def _more_refused(record: Record, number: int) -> str:
@@ -185,7 +189,9 @@ def next_steps(record: Record) -> list[str]:
 def _going_on(record: Record) -> list[str]:
     """Whether its worker was stopped in the midst of work that it can go on with."""
     stopped = record.shown_state == "interrupted" or record.outcome in _CUT_OFF
-    alone = record.task.worker == "command" or record.task.conversation
+    task = record.task
+    unknown = task.worker == "acp" and not resumable(task.command)
+    alone = task.worker == "command" or unknown or task.conversation
     return ["resume"] if stopped and not alone and not record.discarded else []
 
 

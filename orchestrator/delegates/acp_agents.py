@@ -1,7 +1,7 @@
 """The agents that we have a kit of: how each finds the gateway, and where it keeps its sessions."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from containers import AGENTS
@@ -59,3 +59,9 @@ KNOWN: Mapping[str, Known] = {
     ),
 }
 """By their names; the images are built by `containers/agents.sh`."""
+
+
+def resumable(command: Sequence[str]) -> bool:
+    """Whether it is known where this agent keeps its sessions."""
+    known = KNOWN.get(command[0]) if command else None
+    return known is not None and bool(known.transcripts)

@@ -266,6 +266,10 @@ def test_a_summary_says_who_worked_and_with_which_model(worker, model, says):
     assert f"  worker      {says}" in lines
 
 
+def test_a_summary_says_which_agent_worked():
+    assert "  worker      acp: python3 'an agent.py'" in summary(record(task=AGENT), [], PLAIN)
+
+
 def test_a_branch_in_a_copy_is_fetched_from_there():
     run = record(
         task=Task(repository="https://example.org/r.git", prompt="mend it"),
@@ -308,6 +312,8 @@ def test_an_approval_is_named():
 
 
 COMMAND = Task(repository="/r", prompt="ruff", worker="command", command=("ruff",))
+AGENT = Task(repository="/r", prompt="p", worker="acp", command=("python3", "an agent.py"))
+KNOWN = Task(repository="/r", prompt="p", worker="acp", command=("codex-acp",))
 NEXT = {
     "blocked": (record(verdict=Verdict.BLOCK, branch=""), ["diff", "discard"]),
     "review": (
@@ -324,6 +330,14 @@ NEXT = {
     "a command": (
         record(outcome=Outcome.TIME, task=COMMAND, tip="a" * 40, branch=""),
         ["log --journal"],
+    ),
+    "an agent whose sessions are not known": (
+        record(outcome=Outcome.CANCELLED, task=AGENT, tip="a" * 40, branch=""),
+        ["log --journal"],
+    ),
+    "an agent that we have a kit of": (
+        record(outcome=Outcome.STALLED, task=KNOWN, tip="a" * 40, branch=""),
+        ["log --journal", "resume"],
     ),
     "merged": (record(merged="e" * 40), ["diff"]),
     "discarded": (record(discarded=True), ["log --journal"]),
