@@ -115,6 +115,12 @@ def test_a_program_that_ignores_every_signal_but_one_ends(play, workspace):
     assert b"sleep 0.1" not in left(workspace)
 
 
+def test_a_program_that_prints_without_end_ends_soon_after_its_time(play):
+    began = time.monotonic()
+    assert play("exec yes", seconds=5)[-1].reason == "time"
+    assert time.monotonic() - began < 15
+
+
 DAEMON = "setsid sh -c \"trap '' INT TERM HUP; exec sleep 4243\""
 
 
