@@ -1,5 +1,6 @@
 """What `run` was asked to do, from its words, a file and stdin."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,9 +28,10 @@ def read(
 ) -> Request:
     """Tell repository and task apart: `[REPO] [TASK] [-]`.
 
-    A single word is the repository when it is a folder or a URL, and the task otherwise. A last
-    `-` adds what stdin says, `task_file` what a file says. Raises UsageError when the words can
-    be meant in more than one way.
+    A single word is the repository when it is a folder or a URL, and the task otherwise; beside
+    a command, which needs no task, only a sentence is one. A last `-` adds what stdin says,
+    `task_file` what a file says. Raises UsageError when the words can be meant in more than one
+    way.
     """
     from_stdin = bool(words) and words[-1] == "-"
     rest = list(words[:-1] if from_stdin else words)
@@ -38,7 +40,12 @@ def read(
     repository = "."
     if rest and _is_repository(rest[0]):
         repository = rest.pop(0)
-    elif len(rest) == 2 or (rest and (task_file or has_command or _is_path(rest[0]))):
+    elif rest and (
+        len(rest) == 2
+        or task_file
+        or _is_path(rest[0])
+        or (has_command and not _is_sentence(rest[0]))
+    ):
         raise UsageError(_no_folder(rest, task_file))
     parts = rest
     if task_file:
@@ -65,10 +72,10 @@ def _no_folder(words: list[str], task_file: Path | None) -> str:
             f"There is no folder {words[0]}; if that is the task, both it and --task-file"
             " were given: leave one out."
         )
-    return (
-        f"There is no folder {words[0]}: give the path of a repository;"
-        f" if that was the task, {_QUOTES}."
-    )
+    there = f"There is no folder {words[0]}: give the path of a repository; if that was the task,"
+    if len(words) == 1:
+        return f"{there} put a repository before it: `. {shlex.quote(words[0])}`."
+    return f"{there} {_QUOTES}."
 
 
 def _is_repository(word: str) -> bool:
@@ -80,6 +87,10 @@ def _is_repository(word: str) -> bool:
 
 def _is_path(word: str) -> bool:
     return ("/" in word or word.startswith((".", "~"))) and len(word.split()) == 1
+
+
+def _is_sentence(word: str) -> bool:
+    return len(word.split()) > 1 and not word.startswith(("/", "./", "../", "~/"))
 
 
 def _content(path: Path) -> bytes:

@@ -56,6 +56,12 @@ def test_one_word_beside_a_task_is_the_repository():
     assert ask("repo", command=True) == Request("repo", "")
 
 
+def test_a_sentence_beside_a_command_is_the_task():
+    assert ask("change log", command=True) == Request(".", "change log")
+    assert ask("fix a/b and c", command=True) == Request(".", "fix a/b and c")
+    assert ask("repo", "mend", command=True) == Request("repo", "mend")
+
+
 @pytest.mark.parametrize(
     ("words", "options", "message"),
     [
@@ -67,6 +73,8 @@ def test_one_word_beside_a_task_is_the_repository():
         (("/missing/r",), {}, "There is no folder /missing/r"),
         (("missing",), {"task_file": "task.txt"}, "There is no folder missing"),
         (("missing",), {"command": True}, "There is no folder missing"),
+        (("missing",), {"command": True}, "put a repository before it: `. missing`"),
+        (("./my repo",), {"command": True}, r"put a repository before it: `. './my repo'`"),
         (("repo",), {"task_file": "none.txt"}, "none.txt cannot be read: No such file"),
     ],
 )
