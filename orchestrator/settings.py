@@ -191,7 +191,7 @@ def task(
             box=box(settings.sandbox, limits),
             services=companions(settings.services, size),
         ),
-        warnings=(*_clamped(asked), *_for_the_agent(flags, worker)),
+        warnings=(*_clamped(asked, settings, flags, worker), *_for_the_agent(flags, worker)),
     )
 
 
@@ -324,7 +324,18 @@ def _for_the_agent(flags: Flags, worker: WorkerKind) -> tuple[str, ...]:
     return tuple(f"{said} has no effect with --worker {worker}." for said in without)
 
 
-def _clamped(limits: Limits) -> tuple[str, ...]:
-    if limits.turns <= MAX_TURNS:
-        return ()
-    return (f"{limits.turns} turns were asked for; no run takes more than {MAX_TURNS}.",)
+def _clamped(
+    asked: Limits, settings: Settings, flags: Flags, worker: WorkerKind
+) -> tuple[str, ...]:
+    """Turns beyond what any run takes, for the run or for a delegate that it may start."""
+    names = _delegates(settings, flags) if worker == "agent" else (worker,)
+    said = {name: settings.delegates.each.get(name, Delegation()).max_turns for name in names}
+    most = f"no run takes more than {MAX_TURNS}."
+    return (
+        *(f"{turns} turns were asked for; {most}" for turns in [asked.turns] if turns > MAX_TURNS),
+        *(
+            f"delegates.{name}.max_turns is {turns}; {most}"
+            for name, turns in said.items()
+            if (turns or 0) > MAX_TURNS
+        ),
+    )

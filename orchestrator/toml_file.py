@@ -2,8 +2,9 @@
 
 import dataclasses
 import difflib
+import re
 import tomllib
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
@@ -23,11 +24,16 @@ def load(name: str, data: bytes, kind: type[Value]) -> Value:
     try:
         table = _parse(data)
         _refuse_unknown(table, kind, "")
-        return msgspec.convert(table, kind)
-    except msgspec.ValidationError as error:
-        raise SettingsError(f"{name}: {_in_toml_words(str(error))}.") from None
+        return _converted(table, kind)
     except SettingsError as error:
         raise SettingsError(f"{name}: {error}.") from None
+
+
+def _converted(table: dict[str, Any], kind: type[Value]) -> Value:
+    try:
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as error:
+        raise SettingsError(_in_toml_words(str(error), table, kind)) from None
 
 
 def _parse(data: bytes) -> dict[str, Any]:
@@ -77,8 +83,63 @@ def _fields(kind: object) -> dict[str, object]:
     return {}
 
 
-def _in_toml_words(message: str) -> str:
-    """Turn "Expected `array`, got `str` - at `$.x`" into "x: expected array, got string"."""
+_STEP = re.compile(r"\[[^\]]*\]|[^.\[\]]+")
+_KINDS = {
+    "array": "a list",
+    "object": "a table",
+    "str": "a string",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "true or false",
+}
+_MISSING = "Object missing required field"
+_NO_VALUE = "Invalid enum value"
+
+
+def _in_toml_words(message: str, table: dict[str, Any], kind: object) -> str:
+    """Turn "Expected `array`, got `str` - at `$.x`" into "x: expected a list, got a string"."""
     text, _, where = message.partition(" - at `$.")
-    text = text.replace("`", "").replace("object", "table").replace("str", "string")
-    return f"{where.rstrip('`')}: {text[0].lower()}{text[1:]}" if where else text
+    keys, known = _place(where.rstrip("`"), table, kind)
+    if text.startswith(_NO_VALUE):
+        text = f"there is no value{text.removeprefix(_NO_VALUE)} (known: {_values(known)})"
+    text = re.sub(f"{_MISSING} `(.*)`", r"there has to be a setting '\1'", text)
+    text = re.sub("`([^`]*)`", lambda quoted: _kinds(quoted[1]), text)
+    return f"{keys}: {text[0].lower()}{text[1:]}" if where else text
+
+
+def _kinds(theirs: str) -> str:
+    """Without null, which TOML does not have."""
+    kinds = [_KINDS.get(each, each) for each in theirs.split(" | ") if each != "null"]
+    return " or ".join(kinds)
+
+
+def _values(kind: object) -> str:
+    if get_origin(kind) is Literal:
+        return ", ".join(map(repr, get_args(kind)))
+    if members := get_args(kind):
+        return ", ".join(map(_values, members))
+    name = getattr(kind, "__name__", str(kind))
+    return _KINDS.get(name, name)
+
+
+def _place(where: str, table: dict[str, Any], whole: object) -> tuple[str, object]:
+    """The key with the names that stand as `[...]` in `where`, and what may be there."""
+    said, value, kind = "", cast("Any", table), whole
+    for step in _STEP.findall(where):
+        if step == "[...]":  # a name of the user's; msgspec reads them in this order, too
+            kind = get_args(kind)[1]
+            name = next(name for name, each in value.items() if not _fits(each, kind))
+            value, said = value[name], f"{said}.{name}"
+        elif step.startswith("["):
+            value, kind, said = value[int(step[1:-1])], get_args(kind)[0], said + step
+        else:
+            value, kind, said = value[step], _fields(kind)[step], f"{said}.{step}"
+    return said.removeprefix("."), kind
+
+
+def _fits(value: object, kind: object) -> bool:
+    try:
+        msgspec.convert(value, cast("Any", kind))
+    except msgspec.ValidationError:
+        return False
+    return True

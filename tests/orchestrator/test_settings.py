@@ -150,10 +150,10 @@ def test_every_key_is_read():
             "there is no setting 'sandbox.zz' (known: memory, cpus, pids, "
             "file_size, disk, tmp, workspace, runtime)",
         ),
-        (b"setup = 'make'", "setup: expected array, got string"),
-        (b"[limits]\nturns = true", "limits.turns: expected int, got bool"),
-        (b"image = {a = 1}", "image: expected string, got table"),
-        (b"limits = 3", "limits: expected table, got int"),
+        (b"setup = 'make'", "setup: expected a list, got a string"),
+        (b"[limits]\nturns = true", "limits.turns: expected an integer, got true or false"),
+        (b"image = {a = 1}", "image: expected a string, got a table"),
+        (b"limits = 3", "limits: expected a table, got an integer"),
         (b"[limits]\nturns = 0", "turns must be at least 1, not 0"),
         (b"[limits]\ncost = inf", "cost must be more than 0 dollars, not inf"),
         (b"[limits]\nseconds = nan", "seconds must be between 1 and 604800, not nan"),
@@ -228,6 +228,26 @@ def test_every_key_is_read():
             b"[services.DB]\nimage = 'a'\nport = 1",
             "services.DB: a name is lower case letters, digits and -, at most 31",
         ),
+        (b"checks = 'a'", "checks: expected a list, got a string"),
+        (
+            b"[commands.b]\ncommand = ['x']\n[commands.a]\ncommand = 'x'",
+            "commands.a.command: expected a list, got a string",
+        ),
+        (b"[commands.a]\ndescription = 'x'", "commands.a: there has to be a setting 'command'"),
+        (
+            b"[commands.a]\ncommand = ['x']\ntimeout = 'x'",
+            "commands.a.timeout: expected a number, got a string",
+        ),
+        (
+            b"[commands.a]\ncommand = ['x']\n[commands.a.args.p]\ntype = 'path'",
+            "commands.a.args.p.type: there is no value 'path'"
+            " (known: 'str', 'int', 'float', 'bool')",
+        ),
+        (
+            b"[agent]\ndelegates = ['claude', 'x']",
+            "agent.delegates[1]: there is no value 'x' (known: 'claude', 'codex')",
+        ),
+        (b"history = 'x'", "history: there is no value 'x' (known: an integer, 'all')"),
         (b"image = 'a'\n\nb = [", "this is not valid TOML: Invalid value (at line 3)"),
         (b"image = 'a'\nb = \xff", "line 2 is not UTF-8, save the file as UTF-8"),
         (b"a = " + b"[" * 30_000, "values are nested too deeply, flatten them"),
@@ -300,6 +320,14 @@ def test_more_turns_than_any_run_takes_are_clamped_with_a_warning():
     assert (planned.task.limits.turns, planned.warnings) == (
         50,
         ("51 turns were asked for; no run takes more than 50.",),
+    )
+
+
+@pytest.mark.parametrize("flags", [Flags(worker="claude"), Flags(delegates=("claude",))])
+def test_more_turns_of_a_delegate_than_any_run_takes_are_told(flags):
+    said = settings.read(b"[delegates.claude]\nmax_turns = 500\n[delegates.codex]\nmax_turns = 500")
+    assert settings.task(".", "mend", said, flags).warnings == (
+        "delegates.claude.max_turns is 500; no run takes more than 50.",
     )
 
 
