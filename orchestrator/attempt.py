@@ -174,6 +174,7 @@ class Attempt:
             evidence=record.evidence,
             said=self.said,
             error=self.error,
+            timed_by=record.task.timed_by,
         )
 
 

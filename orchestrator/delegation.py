@@ -44,6 +44,10 @@ class Delegation:
         """Its model with the provider that the program asks; empty: none is named."""
         return f"{_PROVIDERS[program]}:{self.model}" if self.model else ""
 
+    def timed_by(self, program: str, seconds: float) -> str:
+        """Its setting that says so many seconds; empty: none does."""
+        return f"delegates.{program}.timeout" if self.timeout == seconds else ""
+
 
 class DelegateSettings(Struct, frozen=True):
     """The `[delegates]` table."""

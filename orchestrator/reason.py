@@ -21,6 +21,8 @@ class Ending:
     """The worker's last words; where it failed, the error it met."""
     error: str
     """What went wrong outside the worker, in its own sentence; often nothing."""
+    timed_by: str = ""
+    """As of `Task`."""
 
 
 def reason(end: Ending) -> str:
@@ -39,7 +41,8 @@ def reason(end: Ending) -> str:
         case Outcome.BUDGET:
             return _spent(end)
         case Outcome.TIME if end.facts.sandbox == "held":
-            return f"the work took longer than {end.limits.seconds:g} s (--max-seconds)"
+            by = end.timed_by or "--max-seconds"
+            return f"the work took longer than {end.limits.seconds:g} s ({by})"
         case Outcome.CANCELLED:
             return f"stopped by you, {_commits(end)} kept"
         case Outcome.UNRECORDED:

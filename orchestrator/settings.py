@@ -102,6 +102,8 @@ class Flags:
     cost: float | None = None
     """US dollars."""
     seconds: float | None = None
+    timed_by: str = ""
+    """The setting that says `seconds`, where no person does."""
     input_tokens: int | None = None
     map_tokens: int | None = None
     delegates: tuple[str, ...] = ()
@@ -188,6 +190,7 @@ def task(
             instructions=(settings.agent if worker == "agent" else settings.delegates).instructions,
             project_settings=settings.delegates.project_settings,
             limits=limits,
+            timed_by=flags.timed_by or mine.timed_by(worker, asked.seconds),
             box=box(settings.sandbox, limits),
             services=companions(settings.services, size),
         ),
@@ -270,7 +273,7 @@ def _with_words(
     """
     if worker == "acp":
         return flags
-    seconds = flags.seconds
+    seconds, timed_by = flags.seconds, flags.timed_by
     try:
         given = {
             "prompt": (prompt,) if prompt else (),
@@ -280,13 +283,13 @@ def _with_words(
         if flags.use:
             table = named_command.find(settings.commands, flags.use)
             words = named_command.words(flags.use, table, flags.arguments, given)
-            if seconds is None and table.timeout:
-                seconds = min(table.timeout, settings.limits.seconds)
+            if seconds is None and table.timeout and table.timeout < settings.limits.seconds:
+                seconds, timed_by = table.timeout, f"commands.{flags.use}.timeout"
         else:
             words = named_command.plain_words(flags.command, given)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    return replace(flags, command=words, use=None, arguments=(), seconds=seconds)
+    return replace(flags, command=words, use=None, arguments=(), seconds=seconds, timed_by=timed_by)
 
 
 def _limits(limits: Limits, flags: Flags) -> Limits:

@@ -127,6 +127,8 @@ class Task:
     login: bool = False
     """Whether a delegate's program works with a subscription's login in place of a key."""
     limits: Limits = field(default_factory=Limits)
+    timed_by: str = ""
+    """The setting that says `limits.seconds`, where it is the one of a command or a delegate."""
     box: BoxLimits = field(default_factory=BoxLimits)
     services: tuple[Companion, ...] = ()
     """What runs beside the work and beside each proof, such as a database."""

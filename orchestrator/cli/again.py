@@ -15,6 +15,8 @@ def over(then: Flags, now: Flags) -> Flags:
         for field in fields(Flags)
         if getattr(now, field.name) != getattr(unsaid, field.name)
     }
+    if now.seconds is not None:
+        said["timed_by"] = now.timed_by
     return replace(then, **said)
 
 
@@ -37,6 +39,7 @@ def flags(record: Record) -> Flags:
         turns=task.limits.turns,
         cost=task.limits.cost,
         seconds=task.limits.seconds,
+        timed_by=task.timed_by,
         input_tokens=task.limits.input_tokens,
         map_tokens=task.map_tokens,
         delegates=task.delegates or (NONE,),

@@ -65,6 +65,10 @@ REASONS = {
         "an answer was longer than 16,384 tokens",
     ),
     "time": (ending(Outcome.TIME), "the work took longer than 3 s (--max-seconds)"),
+    "timeout": (
+        ending(Outcome.TIME, timed_by="commands.slow.timeout"),
+        "the work took longer than 3 s (commands.slow.timeout)",
+    ),
     "cancelled": (ending(Outcome.CANCELLED), "stopped by you, 2 commits kept"),
     "left out": (
         ending(Outcome.UNRECORDED, facts={"left_out": ("inner/",)}),

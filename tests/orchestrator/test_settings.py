@@ -537,3 +537,25 @@ def test_an_agent_is_what_a_flag_or_else_the_file_says(flags, words):
 def test_an_agent_that_cannot_be_started_is_refused_with_the_file(command):
     with pytest.raises(SettingsError, match=r"delegates\.acp"):
         settings.read(f'[delegates.acp]\ncommand = "{command}"\n'.encode())
+
+
+@pytest.mark.parametrize(
+    ("flags", "timed"),
+    [
+        (Flags(use="slow"), (2.0, "commands.slow.timeout")),
+        (Flags(use="slow", seconds=9.0), (9.0, "")),
+        (Flags(use="slower"), (60.0, "")),
+        (Flags(worker="claude"), (30.0, "delegates.claude.timeout")),
+        (Flags(worker="claude", seconds=9.0), (9.0, "")),
+        (Flags(worker="codex"), (60.0, "")),
+        (Flags(), (60.0, "")),
+    ],
+)
+def test_what_sets_the_time_is_known(flags, timed):
+    said = settings.read(
+        b"limits.seconds = 60\ndelegates.claude.timeout = 30\ndelegates.codex.timeout = 90\n"
+        b"[commands.slow]\ncommand = ['sleep', '9']\ntimeout = 2\n"
+        b"[commands.slower]\ncommand = ['sleep', '9']\ntimeout = 600\n"
+    )
+    made = settings.task(".", "mend", said, flags).task
+    assert (made.limits.seconds, made.timed_by) == timed
