@@ -20,10 +20,17 @@ def command(run: str | None, as_json: bool) -> None:
         if (record.branch or record.tip) and not record.discarded:
             removed = delivery.discard(place.repository_of(record), record.id, record.tip)
         held.update(discarded=True)
+    commit = record.tip if removed else ""
     if as_json:
-        say.json({"run": record.id, "branch": record.branch, "removed": removed})
+        say.json({"run": record.id, "branch": record.branch, "removed": removed, "commit": commit})
     elif record.discarded:
         say.out([f"Run {record.id} was already discarded."])
     else:
-        branch = f"{delivery.branch_of(record.id)} is deleted" if removed else "it had no branch"
-        say.out([f"Run {record.id} is discarded: {branch}."])
+        say.out([f"Run {record.id} is discarded: {_what_happened(record.id, commit)}."])
+
+
+def _what_happened(run: str, commit: str) -> str:
+    if not commit:
+        return "it had no branch"
+    branch = delivery.branch_of(run)
+    return f"{branch} is deleted; `git branch {branch} {commit}` brings it back"

@@ -162,12 +162,25 @@ def test_a_block_is_lifted_by_nobody(blocked, orchestrator):
 
 def test_a_discarded_branch_is_gone_and_its_patch_stays(mended, orchestrator, home):
     branch = f"agent/{mended}"
+    tip = git("rev-parse", branch)
     said = orchestrator("discard", "--json")
-    assert said.json == {"run": mended, "branch": branch, "removed": True}
+    assert said.json == {"run": mended, "branch": branch, "removed": True, "commit": tip}
     assert git("for-each-ref", "refs/heads/agent") == ""
     assert orchestrator("diff").out != b""
     assert orchestrator("merge").err == f"error: Run {mended} was discarded.\n"
     assert orchestrator("list").text.splitlines()[1].split()[3] == "discarded"
+
+
+def test_how_a_discarded_branch_comes_back_is_said(mended, orchestrator):
+    branch = f"agent/{mended}"
+    tip = git("rev-parse", branch)
+    said = orchestrator("discard").text
+    assert said == (
+        f"Run {mended} is discarded: {branch} is deleted;"
+        f" `git branch {branch} {tip}` brings it back.\n"
+    )
+    git(*said.split("`")[1].split()[1:])
+    assert git("rev-parse", branch) == tip
 
 
 def test_a_run_without_a_change_has_nothing_to_merge(repository, orchestrator):
