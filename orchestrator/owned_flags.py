@@ -86,6 +86,9 @@ def _problems(owned: Owned, words: Sequence[str]) -> Iterator[str]:
     if words and not words[0].startswith("-"):
         yield f"extra_flags: {words[0]!r} is no flag, and the first word must be one"
     for at, word in enumerate(words):
+        # Behind a flag it may be a value, whatever it looks like.
+        if word.startswith("--") and not (at and words[at - 1].startswith("-")):
+            yield _problem_of_spaces(word)
         following = words[at + 1] if at + 1 < len(words) else ""
         yield _problem(owned, word, following)
 
@@ -110,6 +113,13 @@ def _problem(owned: Owned, word: str, following: str) -> str:
     if owned.switches and flag in ("--enable", "--disable") and value in owned.switches:
         return f"extra_flags: the feature {value!r} is not for settings: how it is started is ours"
     return ""
+
+
+def _problem_of_spaces(word: str) -> str:
+    if len(word.partition("=")[0].split()) < 2:
+        return ""
+    apart = ", ".join(f'"{each}"' for each in word.split())
+    return f"extra_flags: {word!r} is one word; write {apart}"
 
 
 def _problem_of_key(owned: Owned, assigned: str) -> str:

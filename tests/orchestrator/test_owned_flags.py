@@ -25,6 +25,7 @@ OURS = "is not for settings: how it is started is ours"
             ["-pc"],
             "write '-pc' as a long flag, its value as a word of its own",
         ),
+        ("claude", ["--effort low"], '\'--effort low\' is one word; write "--effort", "low"'),
         ("claude", ["low"], "'low' is no flag, and the first word must be one"),
         ("claude", ["--brief", "--"], "'--' is no flag; the task is given by standard input"),
         ("claude", ["--name", "a\0b"], "'a\\x00b' has a NUL character in it"),
