@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from orchestrator import pricing
-from orchestrator.models.access import Traffic
+from orchestrator.models.access import Access, Traffic
+from orchestrator.models.failure import unconnected
 from orchestrator.models.retry import MAX_DELAY
 from orchestrator.pricing import Usage
 from orchestrator.task import Task
@@ -33,6 +34,7 @@ class Account:
     token: str
     ledger: Ledger
     door: Models = field(init=False)
+    routes: Sequence[Route] = ()
     listener: Callable[[Heard], None] = _alone
 
     @classmethod
@@ -50,7 +52,7 @@ class Account:
             cost=limits.cost,
             seconds=limits.seconds,
         )
-        account = cls(f"run-{secrets.token_hex(24)}", Ledger(budget, _price))
+        account = cls(f"run-{secrets.token_hex(24)}", Ledger(budget, _price), routes=routes)
         provider = Provider(patience=MAX_DELAY, on_wait=account._heard)
         upstream = traffic.upstream(provider, account.token)
         heard = account._heard
@@ -64,6 +66,15 @@ class Account:
     def over(self) -> Spent | None:
         """The budget that is used up, if one is."""
         return self.ledger.over()
+
+    def unconnected(self, answer: Answered) -> str:
+        """That its question found no server, in a sentence; empty when it may have."""
+        provider, _, model = answer.model.partition(":")
+        for route in self.routes:
+            if not answer.sent and (route.provider or route.api) == provider:
+                access = Access(provider, model, route.base_url, route.key, variable="")
+                return unconnected(access, answer.cut)
+        return ""
 
     def _heard(self, heard: Heard) -> None:
         self.listener(heard)

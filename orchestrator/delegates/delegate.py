@@ -113,6 +113,7 @@ class Delegate:
                 over=self.account.over(),
                 refused_key=watch.refused_key and self._another_key(watch.refused_key),
                 stopped=watch.stop,
+                unconnected=watch.unconnected,
                 complaint=" ".join(watch.complaint)[-500:],
                 longest=watch.longest,
                 dismissed=watch.dismissed,
@@ -135,6 +136,7 @@ class _Watch:
         """It had done its work, and was still there."""
         self.exit: Exit | None = None
         self.refused_key = ""
+        self.unconnected = ""
         self.longest = False
         self.complaint: deque[str] = deque(maxlen=5)
         self._answers = 0
@@ -174,6 +176,7 @@ class _Watch:
             yield Warned(text=f"there are no such tools (allowed_tools): {', '.join(unknown)}")
 
     def _answered(self, answer: Answered) -> Iterator[AnyEvent]:
+        self.unconnected = self.account.unconnected(answer)
         self.refused_key = NO_KEY.get(answer.status, "")
         if self.refused_key:
             self.stop = self.stop or "auth"

@@ -30,6 +30,8 @@ class Seen:
     """Why we ended it; None when it ended by itself."""
     complaint: str
     """The last lines of its standard error."""
+    unconnected: str = ""
+    """That its last question found no server, in a sentence."""
     longest: bool = False
     """An answer was as long as one may be."""
     dismissed: bool = False
@@ -134,6 +136,11 @@ CASES = (
         lambda seen: seen.longest and not seen.finished,
         "output_tokens",
         lambda seen: seen.error,
+    ),
+    Case(
+        lambda seen: seen.unconnected and not seen.finished,
+        "failed",
+        lambda seen: seen.unconnected,
     ),
     Case(
         lambda seen: seen.in_vain,

@@ -91,13 +91,18 @@ def unanswered(access: Access, problem: BaseException) -> ModelError:
         return ModelError(str(problem))
     if not isinstance(problem, httpx2.ConnectError | httpx2.ConnectTimeout):
         return broken(access, str(problem))
+    return ModelError(unconnected(access, str(problem) or "no answer"), retryable=True)
+
+
+def unconnected(access: Access, why: str) -> str:
+    """That there was no connection, and what may help."""
     ours = access.address.startswith("http://")
     said = (
-        f"no connection to {access.name} at {access.address}: {str(problem) or 'no answer'};"
+        f"no connection to {access.name} at {access.address}: {why};"
         f" {'is it running?' if ours else 'is there a network?'}"
         f" {address_variable(access.provider)} changes the address"
     )
-    return ModelError(hide(access, said), retryable=True)
+    return hide(access, said)
 
 
 @contextmanager

@@ -37,6 +37,8 @@ class Answered:
     seconds: float
     cut: str
     """Why the answer was ended before its end, in a sentence; else empty."""
+    sent: bool = True
+    """Whether the question may have arrived; else there was no connection."""
 
 
 class Turn:
@@ -122,7 +124,9 @@ class Turn:
         self._rooms.ended()
         path, model = self._asked.path, self._entry.model
         self._on_answer(
-            Answered(model, path, self._status, usage, estimated, cost, seconds, self._cut)
+            Answered(
+                model, path, self._status, usage, estimated, cost, seconds, self._cut, self.sent
+            )
         )
 
     async def _counted(self, data: bytes) -> bytes:

@@ -42,6 +42,12 @@ USUAL = Seen("codex", DONE, Exit(0, 1.0), Used(), None, "", None, "")
             "codex said it was finished, and ended with status 1",
         ),
         (
+            replace(USUAL, reader=ERROR, unconnected="no connection to it"),
+            "failed",
+            "no connection to it",
+        ),
+        (replace(USUAL, unconnected="no connection to it"), "complete", "done"),
+        (
             replace(USUAL, reader=Read(), complaint="no such flag"),
             "failed",
             "codex ended with status 0, without its last event: no such flag",
