@@ -31,11 +31,16 @@ class Spent:
         """US dollars of all; None when any price is unknown."""
         return self.known if self.priced else None
 
-    def count(self, input_tokens: int, cost: float | None, answers: int = 1) -> None:
-        """Add what one answer has used, or several together."""
+    def count(
+        self, input_tokens: int, cost: float | None, answers: int = 1, known: float = 0.0
+    ) -> None:
+        """Add what one answer has used, or several together.
+
+        `known` is what is known of their cost where all of it is not.
+        """
         self.answers += answers
         self.input_tokens += input_tokens
-        self.known += cost or 0.0
+        self.known += known if cost is None else cost
         self.priced = self.priced and cost is not None
 
     def over(self) -> Stop | None:

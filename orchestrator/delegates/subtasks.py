@@ -202,9 +202,8 @@ def _marked(event: AnyEvent, program: str, step: int) -> AnyEvent:
 
 def _count(spent: Spent, hired: Hired, course: _Course) -> None:
     used = hired.used()
-    spent.count(used.usage.input_tokens, used.cost, len(course.turns))
-    if used.cost is None:  # what is known of it counts all the same
-        spent.known += sum(turn.cost or 0.0 for turn in course.turns)
+    known = sum(turn.cost or 0.0 for turn in course.turns)
+    spent.count(used.usage.input_tokens, used.cost, len(course.turns), known)
 
 
 def _told(

@@ -27,6 +27,12 @@ def test_one_unknown_price_makes_the_sum_unknown_and_the_others_count():
     assert (sums.cost, sums.known, sums.over()) == (None, 9.0, "cost")
 
 
+def test_what_is_known_of_an_unknown_cost_counts():
+    sums = spent((1, 0.25))
+    sums.count(1, None, answers=2, known=0.75)
+    assert (sums.cost, sums.known, sums.over()) == (None, 1.0, "cost")
+
+
 @pytest.mark.parametrize(
     ("sums", "stop"),
     [
