@@ -1,14 +1,13 @@
 """Whole runs in which an agent of the Agent Client Protocol works, against a played API."""
 
 import secrets
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import settings
 from orchestrator.delegates.table import CLIS
-from orchestrator.events import AnyEvent, Changed, RunStarted, WorkerFinished
+from orchestrator.events import AnyEvent
 from orchestrator.models.access import Traffic
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
@@ -22,7 +21,7 @@ from sandbox.gateway.routes import Route
 from tests.api.scenario import Scenario
 from tests.api.server import play
 from tests.conftest import FILES, tiny_repository
-from tests.delegates.conftest import Ran
+from tests.delegates.conftest import Heard, Ran
 
 AGENT = ".agent.py"
 NOTHING = Scenario((), side_answers=True)
@@ -67,13 +66,7 @@ class Desk:
         asked = Flags(worker="acp", command=command, model=model, **flags)
         stated = Settings(limits=limits)
         task = settings.task(repository.name, prompt, stated, asked).task
-        events: list[AnyEvent] = []
-        times: dict[type, float] = {}
-
-        def told(event: AnyEvent) -> None:
-            events.append(event)
-            times[type(event)] = time.monotonic()
-            watch(event)
+        events = Heard(watch)
 
         with play(scenario) as api:
             urls = {"anthropic": api.url, "openai": f"{api.url}/v1"}
@@ -84,11 +77,9 @@ class Desk:
             )
             records = Records(self.home)
             traffic = traffic or Recording()
-            record = run(task, repository, records, routes, told, traffic, origin=origin)
-        ended = times.get(WorkerFinished, time.monotonic())
-        took = ended - times.get(Changed, times[RunStarted])
+            record = run(task, repository, records, routes, events, traffic, origin=origin)
         folder = self.home / "runs" / record.id
-        return Ran(record, events, api.asked, self.repository, folder, key, took)
+        return Ran(record, events, api.asked, self.repository, folder, key, events.took)
 
     def resume(self, before: Ran, scenario: Scenario, **more: object) -> Ran:
         """Let the agent of a run go on with it."""

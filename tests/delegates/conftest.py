@@ -53,7 +53,7 @@ class Ran:
     """Its home."""
     key: str
     took: float
-    """Seconds from the last change that was recorded to the end of the work."""
+    """As `Heard.took` says."""
 
     def told(self, kind: type) -> list:
         return [event for event in self.events if isinstance(event, kind)]
@@ -73,6 +73,25 @@ class Ran:
     def file(self, path: str) -> bytes:
         """As the branch has it."""
         return git(self.repository, "show", f"{self.record.branch}:{path}")
+
+
+class Heard(list[AnyEvent]):
+    """All that a run tells, and when each kind was told last."""
+
+    def __init__(self, watch: Callable[[AnyEvent], None]) -> None:
+        self._watch = watch
+        self._times: dict[type, float] = {}
+
+    def __call__(self, event: AnyEvent) -> None:
+        self.append(event)
+        self._times[type(event)] = time.monotonic()
+        self._watch(event)
+
+    @property
+    def took(self) -> float:
+        """Seconds from the last change that was recorded to the end of the work."""
+        ended = self._times.get(WorkerFinished, time.monotonic())
+        return ended - self._times.get(Changed, self._times[RunStarted])
 
 
 @dataclass(frozen=True)
@@ -106,13 +125,7 @@ class Desk:
         asked = Flags(worker=worker, **{"model": MODELS[worker], **flags})
         task = settings.task(repository.name, prompt.format(key=key), stated, asked).task
         task = replace(task, login=bool(login))
-        events: list[AnyEvent] = []
-        times: dict[type, float] = {}
-
-        def told(event: AnyEvent) -> None:
-            events.append(event)
-            times[type(event)] = time.monotonic()
-            watch(event)
+        events = Heard(watch)
 
         with play(scenario) as api:
             url = address or api.url
@@ -122,15 +135,13 @@ class Desk:
             records = Records(self.home)
             traffic = traffic or Recording()
             record = run(
-                task, repository, records, route, told, traffic, employ=employ, origin=origin
+                task, repository, records, route, events, traffic, employ=employ, origin=origin
             )
         unknown = [event.text for event in events if isinstance(event, Raw)]
         assert unknown == [], f"{cli.kit.image} prints what no reader knows: {unknown}"
         assert Warned(text=LATE) not in events, "a model was kept waiting for what never came"
-        ended = times.get(WorkerFinished, time.monotonic())
-        took = ended - times.get(Changed, times[RunStarted])
         folder = self.home / "runs" / record.id
-        return Ran(record, events, api.asked, self.repository, folder, key, took)
+        return Ran(record, events, api.asked, self.repository, folder, key, events.took)
 
     def delegate(
         self,
@@ -151,12 +162,8 @@ class Desk:
         key = f"sk-ant-api03-{secrets.token_hex(24)}"
         asked = Flags(model=AGENT, delegates=delegates or (worker,), **flags)
         task = settings.task(repository.name, "mend add", stated, asked).task
-        events: list[AnyEvent] = []
+        events = Heard(watch)
         traffic = traffic or Recording()
-
-        def told(event: AnyEvent) -> None:
-            events.append(event)
-            watch(event)
 
         with play(scenario) as api:
             urls = {"anthropic": api.url, "openai": f"{api.url}/v1"}
@@ -170,13 +177,13 @@ class Desk:
             }
             records, employ = Records(self.home), partial(hire, routes=routes)
             try:
-                record = run(task, repository, records, model, told, traffic, employ=employ)
+                record = run(task, repository, records, model, events, traffic, employ=employ)
             finally:
                 model.finish()  # it was cut off where somebody said stop
         late = [event for event in events if isinstance(event, Warned) and event.text == LATE]
         assert late == [], "a model was kept waiting for what never came"
         folder = self.home / "runs" / record.id
-        return Ran(record, events, api.asked, self.repository, folder, key, 0.0)
+        return Ran(record, events, api.asked, self.repository, folder, key, events.took)
 
     def resume(self, before: Ran, scenario: Scenario, *, fork: bool = False, **more: object) -> Ran:
         """Let the program of a run go on with it."""
