@@ -69,17 +69,25 @@ class Committed:
                 left_out[row.path] = f"{shown(row.path)} is left out: {file}."
         return cls(repository, base, policy, files, left_out)
 
-    def read(self, files: Sequence[File]) -> Mapping[str, bytes]:
-        """Contents by paths; those over `LARGEST` are not among them. Raises GitError."""
+    def sizes(self, files: Sequence[File]) -> Mapping[str, int]:
+        """Bytes by paths; files over `LARGEST` are not among them. Raises GitError."""
         if not files:
             return {}
-        git = self.repository.git
         asked = "".join(f"{file.blob}\n" for file in files).encode()
-        sizes = git.run("cat-file", "--batch-check=%(objectsize)", stdin=asked).split()
-        small = [file for file, size in zip(files, sizes, strict=True) if int(size) <= LARGEST]
+        git = self.repository.git
+        sizes = map(int, git.run("cat-file", "--batch-check=%(objectsize)", stdin=asked).split())
+        paths = (file.path for file in files)
+        return {path: size for path, size in zip(paths, sizes, strict=True) if size <= LARGEST}
+
+    def read(self, files: Sequence[File]) -> Mapping[str, bytes]:
+        """Contents by paths, of those that `sizes` has. Raises GitError."""
+        sizes = self.sizes(files)
+        small = [file for file in files if file.path in sizes]
+        if not small:
+            return {}
         asked = "".join(f"{file.blob}\n" for file in small).encode()
         room = (len(small) + 1) * (LARGEST + 100)
-        answer = git.run("cat-file", "--batch", stdin=asked, limit=room)
+        answer = self.repository.git.run("cat-file", "--batch", stdin=asked, limit=room)
         return dict(zip((file.path for file in small), contents(answer, len(small)), strict=True))
 
 

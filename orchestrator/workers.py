@@ -24,7 +24,6 @@ from orchestrator.task import Task
 from orchestrator.worker import Hired
 from sandbox.gateway.mask import spellings
 from sandbox.gateway.routes import Route
-from sandbox.kit import Kit
 
 Brain: TypeAlias = Model | Route | tuple[Route, ...] | None
 """An agent's model; for a delegate, the routes on which the gateway asks models; else nothing."""
@@ -53,11 +52,10 @@ def hire(
         if not isinstance(brain, Route):
             raise UsageError(f"{cli.name} needs a way to models of {cli.api}.")
         cli = LOGINS[cli.name] if brain.bearer else cli
-        return _delegate(cli, cli.kit, task, (brain,), artifacts, traffic, before)
+        return _delegate(cli, task, (brain,), artifacts, traffic, before)
     if task.worker == "acp":
         asked = brain if isinstance(brain, tuple) else ()
-        acp = Acp(task.command, asked)
-        return _delegate(acp, acp.kit, task, asked, artifacts, traffic, before)
+        return _delegate(Acp(task.command, asked), task, asked, artifacts, traffic, before)
     if brain is None or isinstance(brain, Route | tuple):
         raise UsageError("An agent needs a model: name one with --model provider:name.")
     dialogue = before if isinstance(before, Dialogue) else None
@@ -75,7 +73,7 @@ def _with_delegates(
     def start(name: str) -> Start:
         cli = LOGINS[name] if routes[name].bearer else CLIS[name]
         return lambda part, folder, before, most: _delegate(
-            cli, cli.kit, part, (routes[name],), folder, traffic, before, most
+            cli, part, (routes[name],), folder, traffic, before, most
         )
 
     subtasks = Subtasks(task, agent.artifacts, {name: start(name) for name in task.delegates})
@@ -89,7 +87,6 @@ def _with_delegates(
 
 def _delegate(
     cli: Program,
-    kit: Kit | None,
     task: Task,
     routes: tuple[Route, ...],
     artifacts: Path,
@@ -102,7 +99,7 @@ def _delegate(
     answers = most if cli.counts_turns else task.limits.turns
     account = Account.open(task, routes, traffic, answers)
     secrets = frozenset(spellings((*(route.key for route in routes), account.token)))
-    kits = (kit,) if kit else ()
+    kits = (cli.kit,) if cli.kit else ()
     delegate = Delegate(cli, account, artifacts, session)
     hired = Hired(delegate, (account.door,), kits, used=account.used)
     if task.lends:

@@ -150,6 +150,11 @@ class Program(Protocol):
     transcript: str
     """Where it finds a session that is put there, likewise."""
 
+    @property
+    def kit(self) -> Kit | None:
+        """What it comes from; None where the image has it."""
+        ...
+
     def command(self, task: Task, before: Transcript | None = None) -> Sequence[str]:
         """How it is started, on a session if there is one; the prompt comes by standard input."""
         ...

@@ -36,7 +36,6 @@ class Seen:
     """An answer was as long as one may be."""
     dismissed: bool = False
     """It had finished, and we ended it: its status says nothing."""
-
     awaited: str = ""
     """What it was asked first, and never answered."""
     patience: float = 0.0

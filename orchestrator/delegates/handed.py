@@ -10,7 +10,7 @@ import tarfile
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from orchestrator import foreign, prompts
 from orchestrator.committed import Committed, File, shown
@@ -36,6 +36,10 @@ _SETTINGS = ".claude/settings.json"
 _SERVERS = {"claude": (".mcp.json", "mcpServers"), "codex": (".codex/config.toml", "mcp_servers")}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
+Key = TypeVar("Key")
+Take: TypeAlias = Callable[[Committed, Task], dict[Key, Any]]
+"""What finds one kind of things, by their names or files; raises `_LeftOutError`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -53,19 +57,19 @@ def handed(committed: Committed, task: Task) -> Found:
     """What the task's worker gets, a program. Raises GitError."""
     warnings = list(_links(committed, task))
 
-    def kept(what: str, take: Callable[[], Any], nothing: Any) -> Any:  # noqa: ANN401 - JSON
+    def kept(what: str, take: Take[Key]) -> dict[Key, Any]:
         try:
-            return take()
+            return take(committed, task)
         except _LeftOutError as problem:
             warnings.append(f"{what} of the repository are left out: {problem}.")
-            return nothing
+            return {}
 
-    of_home = kept("The agents and skills", lambda: _of_home(committed, task), {})
+    of_home = kept("The agents and skills", _of_home)
     files, told = _packed(of_home, task), TOLD[task.worker] if task.told else ""
     if not task.project_settings:
         return Found(Handed(files, told), tuple(warnings))
-    hooks = kept("The hooks", lambda: _hooks(committed, task), {})
-    servers = kept("The MCP servers", lambda: _servers(committed, task), {})
+    hooks = kept("The hooks", _hooks)
+    servers = kept("The MCP servers", _servers)
     return Found(Handed(files, told, hooks, servers), tuple(warnings))
 
 
@@ -96,9 +100,9 @@ def _of_home(committed: Committed, task: Task) -> dict[File, bytes]:
     files = [file for path, file in committed.files.items() if pattern.match(path)]
     if len(files) > FILES:
         raise _LeftOutError(f"they are more than {FILES} files")
-    contents = committed.read(files)
-    if sum(map(len, contents.values())) > BYTES:
+    if sum(committed.sizes(files).values()) > BYTES:
         raise _LeftOutError(f"they are more than {BYTES >> 20} MiB")
+    contents = committed.read(files)
     return {file: contents[file.path] for file in files if file.path in contents}
 
 

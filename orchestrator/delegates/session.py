@@ -1,4 +1,4 @@
-"""One program at work in a box: its lines as they come, with three clocks, and its end."""
+"""One program at work in a box: its lines as they come, with their clocks, and its end."""
 
 import queue
 import threading
@@ -98,7 +98,7 @@ class Session:
         self._room = threading.Condition()
         self._stopping = False
         self._last = 0
-        """Lines that were read since then."""
+        """Lines that were read since it was asked to end."""
 
     def await_end(self) -> None:
         """The program has done its work: from now on it has little time to end."""
