@@ -27,9 +27,13 @@ def declared(node: Node, language: Language, wrapped: int = WRAPPED) -> Found | 
         return Found(what, node)
     if type_ not in language.wrappers or not wrapped:
         return None
-    inside = (declared(child, language, wrapped - 1) for child in node.named_children)
-    found = [one for one in inside if one is not None]
-    return found[0] if len(found) == 1 else None
+    single = None
+    for child in node.named_children:
+        if found := declared(child, language, wrapped - 1):
+            if single:
+                return None
+            single = found
+    return single
 
 
 def text(node: Node | None) -> str:
@@ -55,8 +59,8 @@ def short(plain: str) -> str:
 
 def follow(node: Node, path: str) -> Node | None:
     """The node at a path of fields or child types, such as `key/string|value`."""
-    if path.isidentifier():  # as most are
-        return node.child_by_field_name(path) or first(node, path)
+    if found := node.child_by_field_name(path):  # as most are
+        return found
     for way in _ways(path):
         at: Node | None = node
         for step in way:
