@@ -1,6 +1,6 @@
 #!/bin/sh
-# agents.sh [claude] [codex] [codex-acp]: builds the images that hold those programs, unless they are
-# there; without a name, the first two.
+# agents.sh [claude] [codex] [codex-acp] [claude-agent-acp]: builds the images that hold those
+# programs, unless they are there; without a name, the first two.
 # They come from npm's registry at the versions and checksums of agents/table; nothing of them is run.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -29,26 +29,36 @@ digest() {
     openssl dgst -sha512 -binary "$1" | openssl base64 -A
 }
 
+# One row of the table: $1 package, $2 member, $3 strip, $4 sha512, $5 folder.
+unpack() {
+    say "fetching $1 ..."
+    fetch "$1" </dev/null || die "$1 could not be fetched from npm's registry"
+    [ "$(digest "$scratch/packed")" = "$4" ] || die "$1 is not the file that agents/table names"
+    place=$scratch/image/opt/agents/$name/$5
+    mkdir -p "$place"
+    tar -xzf "$scratch/packed" -C "$place" --no-same-owner --strip-components "$3" \
+        --exclude '*/codex-resources' "$2"
+    rm "$scratch/packed"
+}
+
 build() {
     name=$1
-    row=$(grep "^$name $(uname -m) " "$here/agents/table") || die "$name is not known for $(uname -m)"
-    # shellcheck disable=SC2086  # the columns
-    set -- $row
-    version=$3 package=$4 member=$5 strip=$6 sha512=$7
+    rows=$(grep -E "^$name ($(uname -m)|any) " "$here/agents/table") ||
+        die "$name is not known for $(uname -m)"
+    version=$(echo "$rows" | awk 'NR == 1 { print $3 }')
     image=orchestrator/$name:$version
-    recipe=$(cat "$0" "$here/agents/Dockerfile" | cksum | tr ' ' -)
+    recipe=$({ cat "$0" "$here/agents/Dockerfile" && echo "$rows"; } | cksum | tr ' ' -)
     made=$(docker image inspect -f '{{index .Config.Labels "recipe"}}' "$image" 2>/dev/null) || made=
     [ "$made" = "$recipe" ] && return
-    say "fetching $package ..."
-    fetch "$package" || die "$package could not be fetched from npm's registry"
-    [ "$(digest "$scratch/packed")" = "$sha512" ] || die "$package is not the file that agents/table names"
-    mkdir -p "$scratch/image/opt/agents/$name"
-    tar -xzf "$scratch/packed" -C "$scratch/image/opt/agents/$name" --no-same-owner \
-        --strip-components "$strip" --exclude '*/codex-resources' "$member"
+    while read -r _ _ _ package member strip sha512 folder; do
+        unpack "$package" "$member" "$strip" "$sha512" "$folder"
+    done <<EOF
+$rows
+EOF
     chmod -R a+rx "$scratch/image/opt/agents/$name" # codex-acp is packed without that
     cp "$here/agents/Dockerfile" "$scratch/image/"
     DOCKER_BUILDKIT=0 docker build -q --label "recipe=$recipe" -t "$image" "$scratch/image" >/dev/null 2>"$scratch/log" || die "$image: $(cat "$scratch/log")"
-    rm -rf "$scratch/image" "$scratch/packed"
+    rm -rf "$scratch/image"
     say "built $image"
 }
 
@@ -57,5 +67,6 @@ trap 'rm -rf "$scratch"' EXIT
 docker version >/dev/null 2>&1 || die "no Docker Engine answers: run 'sh $here/engine.sh' or start one"
 [ $# -gt 0 ] || set -- claude codex
 for name; do
+    [ "$name" != claude-agent-acp ] || build claude # which it starts
     build "$name"
 done

@@ -99,9 +99,8 @@ def _delegate(
     answers = most if cli.counts_turns else task.limits.turns
     account = Account.open(task, routes, traffic, answers)
     secrets = frozenset(spellings((*(route.key for route in routes), account.token)))
-    kits = (cli.kit,) if cli.kit else ()
     delegate = Delegate(cli, account, artifacts, session)
-    hired = Hired(delegate, (account.door,), kits, used=account.used)
+    hired = Hired(delegate, (account.door,), cli.kits, used=account.used)
     if task.lends:
         hired = _equipped(hired, Lent(artifacts, account.token))
     if not cli.transcripts:

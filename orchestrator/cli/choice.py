@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from orchestrator.delegates.acp_agents import KNOWN
 from orchestrator.delegates.cli import Cli
 from orchestrator.delegates.table import CLIS, LOGINS
 from orchestrator.errors import UsageError
@@ -65,13 +66,19 @@ def route(
     return Route(cli.api, access.base_url, access.key, names, bearer=login)
 
 
-def routes(model: str, environ: Mapping[str, str], traffic: Traffic) -> tuple[Route, ...]:
+def routes(
+    agent: str, model: str, environ: Mapping[str, str], traffic: Traffic
+) -> tuple[Route, ...]:
     """How the gateway asks models for an agent of any make, by keys alone, and never by a login.
 
     For the one that was named; else for all that Claude Code and Codex may choose from, of the
-    providers whose keys are set. Raises UsageError when the key is not set, or no API is known.
+    providers whose keys are set, and of an agent that is known its own provider alone. Raises
+    UsageError when the key is not set, or no API is known.
     """
-    provider = model.partition(":")[0]
+    own = KNOWN[agent].api if agent in KNOWN else ""
+    provider = model.partition(":")[0] or own
+    if own and provider != own:
+        raise UsageError(f"{agent} asks {own}: name a model of it, as {own}:NAME.")
     apis = [cli.api for cli in CLIS.values()]
     if provider and provider not in apis:
         known = " or ".join(f"{api}:NAME" for api in apis)
@@ -81,7 +88,7 @@ def routes(model: str, environ: Mapping[str, str], traffic: Traffic) -> tuple[Ro
         held = keys(environ)
         if provider and clis[0].credential.variable not in held:
             raise UsageError(
-                f"The agent needs a key of {provider}: set {clis[0].credential.variable}."
+                f"{agent} needs a key of {provider}: set {clis[0].credential.variable}."
             )
         clis = [cli for cli in clis if cli.credential.variable in held]
     return tuple(route(cli, model, environ, traffic) for cli in clis)

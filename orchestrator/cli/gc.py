@@ -22,6 +22,7 @@ from orchestrator.record import Record
 from orchestrator.records import Records
 from sandbox import Engine, connect, scratch, toolbox
 from sandbox.errors import EngineError
+from sandbox.kit import Kit
 from sandbox.stock import forget, others, present, remove, spare, stored
 from sandbox.sweep import orphans, sweep
 
@@ -109,8 +110,7 @@ def _toolboxes(engine: Engine, records: Records, order: Order) -> Iterator[str]:
     """Toolboxes of other versions; a run that begins has no container yet in the one it needs."""
     if order.before is None or _running(records) or not present(engine, toolbox.IMAGE):
         return
-    kits = [cli.kit for cli in CLIS.values()] + [agent.kit for agent in KNOWN.values()]
-    for name in toolbox.old(engine, order.before, kits):
+    for name in toolbox.old(engine, order.before, _kits()):
         if order.dry or toolbox.remove(engine, name):
             yield f"remove toolbox {name}"
 
@@ -119,10 +119,16 @@ def _programs(engine: Engine, records: Records, order: Order) -> Iterator[str]:
     """Images of other agents' programs in versions that this product does not start."""
     if order.before is None or _running(records):
         return
-    for cli in CLIS.values():
-        for name in others(engine, cli.kit.image, order.before):
+    for kit in _kits():
+        for name in others(engine, kit.image, order.before):
             if order.dry or forget(engine, name):
                 yield f"remove image {name}"
+
+
+def _kits() -> list[Kit]:
+    """Of all programs that are known, each once."""
+    agents = (kit for agent in KNOWN.values() for kit in agent.kits)
+    return list(dict.fromkeys([*(cli.kit for cli in CLIS.values()), *agents]))
 
 
 def _images(engine: Engine, records: Records, order: Order) -> Iterator[Deed]:

@@ -204,7 +204,7 @@ def carry_out(
         brain = _route(task.worker, task, traffic)
         task = replace(task, replay=traffic.source, login=brain.bearer)
     elif task.worker == "acp":
-        brain = choice.routes(task.model, os.environ, traffic)
+        brain = choice.routes(task.command[0], task.model, os.environ, traffic)
         task = replace(task, replay=traffic.source)
         if not brain:
             say.note(f"note: no key is set ({' or '.join(choice.DEFAULTS)}): no model can be asked")

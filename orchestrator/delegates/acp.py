@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -69,8 +70,24 @@ SHOWN = 80
 """Bytes of such a line that its error shows."""
 OUTPUTS = ("formatted_output", "output", "stdout", "text")
 """Where agents put what a command printed, in what the protocol leaves to them."""
-_LENT = re.compile(rf"\b{SERVER}(?:__|[./: ]+)(\w+)")
+NOTHING: Mapping[str, object] = {}
+_LENT = re.compile(rf"(?:\b|_){SERVER}(?:__|[./: ]+)(\w+)")
 """How agents write the name of a tool of ours, in a title."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call that has not ended."""
+
+    title: str = ""
+    kind: str = ""
+    tool: str = ""
+    """As it was told; empty: nobody was told yet."""
+
+    def learn(self, update: object) -> None:
+        """Take what this says anew: what a call is about often comes after its beginning."""
+        self.title = text(update, "title")[:LONGEST] or self.title
+        self.kind = text(update, "kind") or self.kind
 
 
 class Acp:
@@ -85,7 +102,7 @@ class Acp:
             raise ValueError("an agent needs a command")
         self.name = PurePosixPath(command[0]).name or command[0]
         self.known = KNOWN.get(command[0])
-        self.kit = self.known.kit if self.known else None
+        self.kits = self.known.kits if self.known else ()
         self.transcripts = self.known.transcripts if self.known else ""
         self.transcript = self.known.transcript if self.known else ""
         self.api: Api = routes[0].api if routes else "openai"
@@ -103,33 +120,36 @@ class Acp:
 
     def environment(self, task: Task, token: str) -> Mapping[str, str]:
         """As `Program.environment` says: the variables that most agents go by."""
-        del task
         gateway = f"http://127.0.0.1:{PORT}"
         variables: dict[str, str] = {}
         if "anthropic" in self._apis:
             variables |= {"ANTHROPIC_BASE_URL": gateway, "ANTHROPIC_API_KEY": token}
         if "openai" in self._apis:
             variables |= {"OPENAI_BASE_URL": f"{gateway}/v1", "OPENAI_API_KEY": token}
+        if self.known:
+            variables |= self.known.environment(task, token)
         return variables
 
     def reader(self) -> "AcpReader":
         """As `Program.reader` says."""
-        return AcpReader(self.name)
+        return AcpReader(self.name, self.known.meta if self.known else {})
 
 
 class AcpReader:
     """Reads what one agent says, and answers it; see `Reader` and `Talking`."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, meta: Mapping[str, object] = NOTHING) -> None:
+        """`meta` goes with each session that it is asked for."""
         self.terminal: Terminal | None = None
         self.said = ""
         self.steps = self.commands = self.failures = 0
         self.broken = False
         self._name = name
+        self._meta = meta
         self._pipe = Pipe()
         self._talk: Talk | None = None
-        self._open: dict[str, str] = {}
-        """Tools by the ids of their calls."""
+        self._open: dict[str, _Call] = {}
+        """By their ids."""
         self._ended: set[str] = set()
         self._awaited: set[str] = set()
         """Calls of which a question told the results, and no line yet that they ended."""
@@ -137,6 +157,8 @@ class AcpReader:
         self._first = b""
         """The first line that is no message."""
         self._speaking = False
+        self._message = ""
+        """The id of the one whose pieces come, from agents that say it."""
         self._left = False
 
     @property
@@ -156,7 +178,7 @@ class AcpReader:
 
         server = acp_talk.Server(SERVER, URL, briefing.token) if briefing.task.lends else None
         session = briefing.before.session if briefing.before else ""
-        plan = acp_talk.Plan(briefing.told, server, session)
+        plan = acp_talk.Plan(briefing.told, server, session, self._meta)
         self._talk = acp_talk.Talk(plan, self._pipe.write)
         return self._pipe
 
@@ -204,6 +226,8 @@ class AcpReader:
             yield from self._unknown(method, data)
             self._fail(f"{self._name} sent our own messages back: it is no ACP agent")
         elif self._talk.awaits(message):
+            # Of a call that needs a permission some agents tell nothing before.
+            yield from self._begun(at(message, "params", "toolCall"))
             yield from self._heard(self._talk, message)
             if method not in ("", "session/request_permission"):
                 yield from self._unknown(method, data)
@@ -242,35 +266,48 @@ class AcpReader:
     def _update(self, update: object, data: bytes) -> Iterator[AnyEvent]:
         match text(update, "sessionUpdate"):
             case "agent_message_chunk":
-                yield from self._spoken(text(update, "content", "text"))
+                yield from self._spoken(text(update, "content", "text"), text(update, "messageId"))
             case "tool_call" | "tool_call_update":
                 yield from self._tool(update)
             case kind if kind not in SILENT:
                 yield from self._unknown(f"update {kind}", data)
 
-    def _spoken(self, piece: str) -> Iterator[AnyEvent]:
-        self.said = ((self.said if self._speaking else "") + piece)[:SAID]
-        self._speaking = True
+    def _spoken(self, piece: str, message: str) -> Iterator[AnyEvent]:
+        goes_on = self._speaking and message == self._message
+        self.said = ((self.said if goes_on else "") + piece)[:SAID]
+        self._speaking, self._message = True, message
         if piece:
             yield Text(text=piece)
 
     def _tool(self, update: object) -> Iterator[AnyEvent]:
-        call = text(update, "toolCallId")[:LONGEST]
-        if call in self._ended:
+        id_, status = text(update, "toolCallId")[:LONGEST], text(update, "status")
+        if id_ in self._ended:
             return
         self._speaking = False
-        if call not in self._open:
-            if len(self._open) >= REMEMBERED:
-                self._open.pop(next(iter(self._open)))
-            title = text(update, "title")[:LONGEST]
-            tool = self._open[call] = _named(title, text(update, "kind"))
-            arguments = json.dumps({"title": title})
-            yield ToolStarted(step=self.steps, call=call, tool=tool, arguments=arguments)
-        if (status := text(update, "status")) in ("completed", "failed"):
-            yield from self._finished(call, _result(update), error=status == "failed")
+        if status == "pending" and text(update, "sessionUpdate") == "tool_call":
+            self._call(id_).learn(update)  # its arguments are still to come
+            return
+        yield from self._begun(update)
+        if status in ("completed", "failed"):
+            yield from self._finished(id_, _result(update), error=status == "failed")
+
+    def _call(self, id_: str) -> _Call:
+        if id_ not in self._open and len(self._open) >= REMEMBERED:
+            self._open.pop(next(iter(self._open)))
+        return self._open.setdefault(id_, _Call())
+
+    def _begun(self, update: object) -> Iterator[AnyEvent]:
+        """Tell of the call that this is about, unless that was told."""
+        id_ = text(update, "toolCallId")[:LONGEST]
+        if update is None or id_ in self._ended or (call := self._call(id_)).tool:
+            return
+        call.learn(update)
+        call.tool = _named(call.title, call.kind)
+        arguments = json.dumps({"title": call.title})
+        yield ToolStarted(step=self.steps, call=id_, tool=call.tool, arguments=arguments)
 
     def _finished(self, call: str, result: str, *, error: bool) -> Iterator[AnyEvent]:
-        tool = self._open.pop(call)
+        tool = self._open.pop(call).tool
         self._awaited.discard(call)
         if len(self._ended) >= REMEMBERED:
             self._ended.clear()
@@ -301,4 +338,4 @@ def _result(update: object) -> str:
     )
     raw = at(update, "rawOutput")
     output = next(filter(None, (text(raw, name) for name in OUTPUTS)), "")
-    return (output or shown or (raw if isinstance(raw, str) else ""))[:SAID]
+    return (output or (raw if isinstance(raw, str) else "") or shown)[:SAID]

@@ -1,35 +1,39 @@
-"""The agents that we have a kit of: how each finds the gateway, and where it keeps its sessions."""
+"""The agents that we have kits of: how each finds the gateway, and where it keeps its sessions."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Protocol
 
 from containers import AGENTS
+from orchestrator.delegates.claude import Claude
+from orchestrator.task import Task
 from sandbox.gateway.relay import PORT
+from sandbox.gateway.routes import Api
 from sandbox.kit import Kit
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Protocol):
     """An agent whose command is its name alone."""
 
-    kit: Kit
-    words: tuple[str, ...]
-    """Its program, and what it is always told."""
-    model: tuple[str, str]
-    """What it is told to take a model: a word, and one with {} for the model in quotes."""
+    kits: tuple[Kit, ...]
+    api: Api
+    """The only one that it asks."""
     transcripts: str
     """As in `Program`."""
     transcript: str
+    meta: Mapping[str, object]
+    """What it is told of a session beside what the protocol says, for itself alone."""
 
     def command(self, model: str) -> tuple[str, ...]:
         """How it is started, with a model if one was named."""
-        word, value = self.model
-        return (*self.words, *((word, value.format(json.dumps(model))) if model else ()))
+        ...
+
+    def environment(self, task: Task, token: str) -> Mapping[str, str]:
+        """What it sees besides."""
+        ...
 
 
 CODEX_ACP_VERSION = "0.16.0"
-_PLACE = "/opt/agents/codex-acp"
 _CODEX_ACP = (
     # Its own sandbox cannot start inside ours.
     'sandbox_mode="danger-full-access"',
@@ -46,22 +50,84 @@ _CODEX_ACP = (
     " stream_max_retries=2, stream_idle_timeout_ms=60000}",
 )
 
-KNOWN: Mapping[str, Known] = {
-    "codex-acp": Known(
-        kit=Kit(f"orchestrator/codex-acp:{CODEX_ACP_VERSION}", _PLACE, f"sh {AGENTS} codex-acp"),
-        words=(
-            f"{_PLACE}/codex-acp",
-            *(word for setting in _CODEX_ACP for word in ("-c", setting)),
+
+class CodexAcp:
+    """Codex, by an adapter that has it inside: one native binary."""
+
+    place = "/opt/agents/codex-acp"
+    kits: tuple[Kit, ...] = (
+        Kit(f"orchestrator/codex-acp:{CODEX_ACP_VERSION}", place, f"sh {AGENTS} codex-acp"),
+    )
+    api: Api = "openai"
+    transcripts = ".codex/sessions/*/*/*/rollout-*-{}.jsonl"
+    transcript = ".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-{}.jsonl"
+    meta: Mapping[str, object] = {}
+
+    def command(self, model: str) -> tuple[str, ...]:
+        """As `Known.command` says."""
+        settings = (*_CODEX_ACP, *((f"model={json.dumps(model)}",) if model else ()))
+        words = (word for setting in settings for word in ("-c", setting))
+        return (f"{self.place}/codex-acp", *words)
+
+    def environment(self, task: Task, token: str) -> Mapping[str, str]:
+        """As `Known.environment` says: nothing, for its settings say all."""
+        del task, token
+        return {}
+
+
+CLAUDE_AGENT_ACP_VERSION = "0.54.1"
+"""The one whose library was made for the version of Claude Code that is known here."""
+
+
+class ClaudeAgentAcp:
+    """Claude Code, by an adapter for node that starts it."""
+
+    place = "/opt/agents/claude-agent-acp"
+    kits: tuple[Kit, ...] = (
+        Kit(
+            f"orchestrator/claude-agent-acp:{CLAUDE_AGENT_ACP_VERSION}",
+            place,
+            f"sh {AGENTS} claude-agent-acp",
         ),
-        model=("-c", "model={}"),
-        transcripts=".codex/sessions/*/*/*/rollout-*-{}.jsonl",
-        transcript=".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-{}.jsonl",
-    ),
+        Claude.kit,
+    )
+    api: Api = Claude.api
+    transcripts = Claude.transcripts
+    transcript = Claude.transcript
+    # Nothing of the files it works on, which may be an earlier run's: no settings, hooks, servers.
+    meta: Mapping[str, object] = {
+        "claudeCode": {
+            "options": {
+                "settingSources": [],
+                "settings": {"disableAllHooks": True},
+                "strictMcpConfig": True,
+            }
+        }
+    }
+
+    def command(self, model: str) -> tuple[str, ...]:
+        """As `Known.command` says; its model is told by a variable."""
+        del model
+        script = "node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"
+        return (f"{self.place}/node", f"{self.place}/{script}")
+
+    def environment(self, task: Task, token: str) -> Mapping[str, str]:
+        """As `Known.environment` says: what Claude Code sees, and where that is."""
+        model = task.model.partition(":")[2]
+        return {
+            **Claude().environment(task, token),
+            "CLAUDE_CODE_EXECUTABLE": f"{Claude.kit.place}/claude",
+            **({"ANTHROPIC_MODEL": model} if model else {}),
+        }
+
+
+KNOWN: Mapping[str, Known] = {
+    "codex-acp": CodexAcp(),
+    "claude-agent-acp": ClaudeAgentAcp(),
 }
 """By their names; the images are built by `containers/agents.sh`."""
 
 
 def resumable(command: Sequence[str]) -> bool:
     """Whether it is known where this agent keeps its sessions."""
-    known = KNOWN.get(command[0]) if command else None
-    return known is not None and bool(known.transcripts)
+    return bool(command) and command[0] in KNOWN

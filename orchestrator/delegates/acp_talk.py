@@ -7,8 +7,8 @@ more: `session/update` never comes here, nor an answer to what was not asked.
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from acp.connection import Connection
@@ -66,6 +66,8 @@ class Plan:
     server: Server | None = None
     session: str = ""
     """The one to go on with; empty: a new one."""
+    meta: Mapping[str, object] = field(default_factory=dict)
+    """What the session is asked for with, beside what the protocol knows."""
 
 
 class _EndedError(Exception):
@@ -227,16 +229,20 @@ class Talk:
         able = hello.agent_capabilities
         http = able and able.mcp_capabilities and able.mcp_capabilities.http
         servers = [_server(plan.server)] if plan.server and http else []
+        meta = dict(plan.meta) or None
         if plan.session:
             if not (able and able.load_session):
                 raise _EndedError("it cannot be resumed: it does not offer session/load")
             load = LoadSessionRequest(
-                cwd=WORKSPACE, session_id=plan.session, mcp_servers=list(servers)
+                cwd=WORKSPACE,
+                session_id=plan.session,
+                mcp_servers=list(servers),
+                field_meta=meta,
             )
             method = self._opening = AGENT_METHODS["session_load"]
             await request_model_from_dict(self._connection, method, load, LoadSessionResponse)
             return plan.session
-        new = NewSessionRequest(cwd=WORKSPACE, mcp_servers=list(servers))
+        new = NewSessionRequest(cwd=WORKSPACE, mcp_servers=list(servers), field_meta=meta)
         method = self._opening = AGENT_METHODS["session_new"]
         opened = await request_model(self._connection, method, new, NewSessionResponse)
         if not 0 < len(opened.session_id) <= LONGEST_ID:

@@ -58,6 +58,7 @@ class Claude:
 
     name = "claude"
     kit = Kit(f"orchestrator/claude:{VERSION}", "/opt/agents/claude", f"sh {AGENTS} claude")
+    kits: tuple[Kit, ...] = (kit,)
     api: Api = "anthropic"
     counts_turns = True
     models: tuple[str, ...] = ("claude-*",)

@@ -151,8 +151,8 @@ class Program(Protocol):
     """Where it finds a session that is put there, likewise."""
 
     @property
-    def kit(self) -> Kit | None:
-        """What it comes from; None where the image has it."""
+    def kits(self) -> tuple[Kit, ...]:
+        """What it comes from; none where the image has it."""
         ...
 
     def command(self, task: Task, before: Transcript | None = None) -> Sequence[str]:
@@ -172,3 +172,4 @@ class Cli(Program, Protocol):
     """A program that we have a kit of."""
 
     kit: Kit
+    """Its only one."""

@@ -68,6 +68,7 @@ class Codex:
 
     name = "codex"
     kit = Kit(f"orchestrator/codex:{VERSION}", "/opt/agents/codex", f"sh {AGENTS} codex")
+    kits: tuple[Kit, ...] = (kit,)
     api: Api = "openai"
     credential = Credential("OPENAI_API_KEY")
     counts_turns = False

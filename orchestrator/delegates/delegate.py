@@ -153,7 +153,8 @@ class _Watch:
             case Line():
                 if said := item.text.strip():
                     self.complaint.append(said)
-                yield Output(stream="stderr", text=item.text)
+                if self.reader.terminal is None:  # of what it says in leaving all is kept
+                    yield Output(stream="stderr", text=item.text)
             case Asked(results=results, over=False):
                 self.reader.asked(results)
             case Answered():

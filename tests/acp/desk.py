@@ -27,6 +27,7 @@ AGENT = ".agent.py"
 NOTHING = Scenario((), side_answers=True)
 USUAL = Limits()
 CODEX_ACP = ("codex-acp",)
+CLAUDE_AGENT_ACP = ("claude-agent-acp",)
 
 
 @dataclass(frozen=True)

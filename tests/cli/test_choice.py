@@ -137,29 +137,34 @@ BOTH = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
 
 
 @pytest.mark.parametrize(
-    ("model", "environ", "apis"),
+    ("agent", "model", "environ", "apis"),
     [
-        ("", {}, []),
-        ("", BOTH, ["anthropic", "openai"]),
-        ("", {"OPENAI_API_KEY": "o"}, ["openai"]),
-        ("", {"CLAUDE_CODE_OAUTH_TOKEN": "login"}, []),
-        ("openai:gpt-5.5", BOTH, ["openai"]),
+        ("mine", "", {}, []),
+        ("mine", "", BOTH, ["anthropic", "openai"]),
+        ("mine", "", {"OPENAI_API_KEY": "o"}, ["openai"]),
+        ("mine", "", {"CLAUDE_CODE_OAUTH_TOKEN": "login"}, []),
+        ("mine", "openai:gpt-5.5", BOTH, ["openai"]),
+        ("codex-acp", "", BOTH, ["openai"]),
+        ("claude-agent-acp", "", BOTH, ["anthropic"]),
+        ("claude-agent-acp", "anthropic:x", BOTH, ["anthropic"]),
     ],
 )
-def test_an_agent_has_the_doors_of_the_keys_that_are_set(model, environ, apis):
-    found = choice.routes(model, environ, DIRECT)
+def test_an_agent_has_the_doors_of_the_keys_that_are_set(agent, model, environ, apis):
+    found = choice.routes(agent, model, environ, DIRECT)
     assert [route.api for route in found] == apis
     assert not any(route.bearer for route in found)
 
 
 @pytest.mark.parametrize(
-    ("model", "says"),
+    ("agent", "model", "says"),
     [
-        ("gemini:x", "name a model as anthropic:NAME or openai:NAME."),
-        ("anthropic:x", "The agent needs a key of anthropic: set ANTHROPIC_API_KEY."),
+        ("mine", "gemini:x", "name a model as anthropic:NAME or openai:NAME."),
+        ("mine", "anthropic:x", "mine needs a key of anthropic: set ANTHROPIC_API_KEY."),
+        ("claude-agent-acp", "", "needs a key of anthropic: set ANTHROPIC_API_KEY."),
+        ("codex-acp", "anthropic:x", "asks openai: name a model of it, as openai:NAME."),
     ],
 )
-def test_an_agent_has_no_door_without_its_key(model, says):
+def test_an_agent_has_no_door_without_its_key(agent, model, says):
     with pytest.raises(UsageError) as error:
-        choice.routes(model, {"CLAUDE_CODE_OAUTH_TOKEN": "login"}, DIRECT)
+        choice.routes(agent, model, {"CLAUDE_CODE_OAUTH_TOKEN": "login"}, DIRECT)
     assert str(error.value).endswith(says)

@@ -87,7 +87,8 @@ def gateway(doors) -> Iterator[Gateway]:
 
 
 def open_worker_box(engine, image, gateway):
-    near, kits = [Relay(gateway.accept)], [each.kit for each in (*CLIS.values(), CODEX_ACP)]
+    near, kits = [Relay(gateway.accept)], [each.kit for each in CLIS.values()]
+    kits += CODEX_ACP.kits
     return open_box(
         engine, image, BoxLimits(), run="test", purpose="work", neighbours=near, kits=kits
     )

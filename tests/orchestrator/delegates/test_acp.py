@@ -81,6 +81,40 @@ def test_a_tool_is_told_with_its_kind_and_what_may_have_changed_files(agent):
     assert (agent.reader.commands, agent.reader.failures) == (1, 1)
 
 
+def test_a_call_is_told_when_it_is_known_what_it_is_about(agent):
+    agent.begin()
+    assert agent.updates("tool_call", toolCallId="c", title="Terminal", status="pending") == []
+    (started,) = agent.updates("tool_call_update", toolCallId="c", title="ls", kind="execute")
+    assert (started.tool, started.arguments) == ("execute", '{"title": "ls"}')
+    assert agent.updates("tool_call_update", toolCallId="c", title="ls -l") == []
+
+
+def test_a_call_that_ends_at_once_is_told_as_it_was_announced(agent):
+    agent.begin()
+    agent.updates("tool_call", toolCallId="c", title="Edit a", kind="edit", status="pending")
+    started, finished, _ = agent.updates("tool_call_update", toolCallId="c", status="completed")
+    assert started == ToolStarted(step=0, call="c", tool="edit", arguments='{"title": "Edit a"}')
+    assert finished.call == "c"
+
+
+def test_a_question_waits_for_a_call_that_was_only_announced(agent):
+    agent.begin()
+    agent.updates("tool_call", toolCallId="c", title="Edit a", kind="edit", status="pending")
+    agent.reader.asked({"c": "ok"})
+    assert not agent.reader.caught_up
+
+
+def test_a_call_for_which_a_permission_is_asked_is_told(agent):
+    agent.begin()
+    call = {"toolCallId": "c", "title": "Edit a", "kind": "edit"}
+    options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
+    params = {"sessionId": ID, "toolCall": call, "options": options}
+    told = agent.says(id=7, method="session/request_permission", params=params)
+    assert told == [ToolStarted(step=0, call="c", tool="edit", arguments='{"title": "Edit a"}')]
+    told = agent.updates("tool_call_update", toolCallId="c", status="completed")
+    assert [type(event) for event in told] == [ToolFinished, FilesTouched]
+
+
 def test_after_a_tool_that_reads_no_file_differs(agent):
     agent.begin()
     told = agent.updates("tool_call", toolCallId="c", kind="read", status="completed")
@@ -104,9 +138,9 @@ def test_calls_that_never_end_are_not_kept_without_end(agent):
     assert not agent.reader.caught_up
 
 
-def test_our_tools_are_known_by_their_names(agent):
+@pytest.mark.parametrize("title", ["mcp.orchestrator.patch_file", "mcp__orchestrator__patch_file"])
+def test_our_tools_are_known_by_their_names(agent, title):
     agent.begin()
-    title = "mcp.orchestrator.patch_file"
     (started,) = agent.updates("tool_call", toolCallId="c", title=title, kind="execute")
     assert started.tool == "mcp__orchestrator__patch_file"
 
@@ -121,6 +155,14 @@ def test_what_it_said_last_is_what_it_said_after_its_last_tool(agent):
     agent.says(id=2, result={"stopReason": "end_turn"})
     assert agent.reader.terminal == Terminal(True, "Done.")
     assert agent.pipe.at_end
+
+
+def test_what_it_said_last_is_one_message(agent):
+    agent.begin()
+    for piece, message in (("No", "1"), (".", "1"), ("Done", "2"), (".", "2")):
+        content = {"type": "text", "text": piece}
+        agent.updates("agent_message_chunk", content=content, messageId=message)
+    assert agent.reader.said == "Done."
 
 
 def test_a_question_waits_for_the_end_of_the_calls_it_tells_of(agent):
@@ -156,5 +198,5 @@ def test_a_cancelled_turn_is_asked_for_in_the_protocol(agent):
 
 
 def test_a_program_that_is_known_is_one_that_is_named_alone():
-    assert Acp(("codex-acp", "-c", "a=1")).kit
-    assert Acp(("/bin/codex-acp",)).kit is None
+    assert Acp(("codex-acp", "-c", "a=1")).kits
+    assert Acp(("/bin/codex-acp",)).kits == ()
