@@ -27,6 +27,7 @@ from orchestrator.task import Task
 from sandbox.gateway.relay import PORT
 from sandbox.gateway.routes import Api, Route
 from sandbox.pipe import Pipe
+from sandbox.stream import Line
 
 if TYPE_CHECKING:
     from orchestrator.delegates.acp_talk import Talk
@@ -156,6 +157,8 @@ class AcpReader:
         self._raw = self._noise = 0
         self._first = b""
         """The first line that is no message."""
+        self._message_read = False
+        """Whether the last line that was read is one."""
         self._speaking = False
         self._message = ""
         """The id of the one whose pieces come, from agents that say it."""
@@ -181,6 +184,10 @@ class AcpReader:
         plan = acp_talk.Plan(briefing.told, server, session, self._meta)
         self._talk = acp_talk.Talk(plan, self._pipe.write)
         return self._pipe
+
+    def lively(self, line: Line) -> bool:
+        """As `Talking.lively` says: only a message does."""
+        return line.stream == "stdout" and self._message_read
 
     def leave(self) -> bool:
         """As `Talking.leave` says."""
@@ -216,6 +223,7 @@ class AcpReader:
         """As `Reader.read` says."""
         message = line(data)
         method = text(message, "method")
+        self._message_read = bool(message and (method or "id" in message))
         if self._talk is None or message is None:
             yield from self._unknown("", data)
             self._no_message(data)

@@ -11,6 +11,7 @@ from orchestrator.task import Task
 from sandbox.gateway.routes import Api
 from sandbox.kit import Kit
 from sandbox.pipe import Pipe
+from sandbox.stream import Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,10 @@ class Talking(Protocol):
         """The program's input."""
         ...
 
+    def lively(self, line: Line) -> bool:
+        """Whether a line, the last one that was read, breaks the program's silence."""
+        ...
+
     def leave(self) -> bool:
         """Ask the program to end, in its own words; False where it takes none."""
         ...
@@ -122,6 +127,10 @@ class Prompt:
     def begin(self, briefing: Briefing) -> bytes:
         """As `Talking.begin` says."""
         return briefing.told.encode()
+
+    def lively(self, line: Line) -> bool:
+        """Any line does."""
+        return True
 
     def leave(self) -> bool:
         """It does not listen any more."""

@@ -78,7 +78,13 @@ class Delegate:
         reader = watch.reader
         talk = reader if isinstance(reader, Talking) else Prompt()
         session = Session(
-            box, self.cli.name, watch.task.limits, until, talk.leave, lambda: not talk.awaited
+            box,
+            self.cli.name,
+            watch.task.limits,
+            until,
+            talk.leave,
+            lambda: not talk.awaited,
+            talk.lively,
         )
         self.account.listener = session.tell
         lay(watch.task.handed.files, box)

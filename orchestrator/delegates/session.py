@@ -71,11 +71,13 @@ class Session:
         until: float,
         farewell: Callable[[], bool] = lambda: False,
         greeted: Callable[[], bool] = lambda: True,
+        lively: Callable[[Line], bool] = lambda line: True,
     ) -> None:
         """`name` is the program's; it has `until`, as the monotonic clock tells the time.
 
         `farewell` asks it to end in its own words, if it takes any; `greeted` says whether it has
-        answered the first of ours, if it has to.
+        answered the first of ours, if it has to; `lively`, whether a line that was read breaks its
+        silence.
         """
         self._box = box
         self._name = name
@@ -90,6 +92,7 @@ class Session:
         self._closed = False
         self._farewell = farewell
         self._greeted = greeted
+        self._lively = lively
         self._shake = time.monotonic() + min(HANDSHAKE, limits.silence)
         """When it is to have answered."""
         self._end: float | None = None
@@ -136,6 +139,8 @@ class Session:
                 yield item
                 if isinstance(item, Exit):
                     return
+                if isinstance(item, Line) and self._lively(item):
+                    self._heard = max(self._heard, self._left)
                 if self._held and (caught_up() or not self._patient) and self._let_in():
                     yield Overdue()
         finally:
@@ -168,7 +173,7 @@ class Session:
         self._left = time.monotonic()
         if self._held:
             self._forgive(self._left - asked_for)
-        elif not isinstance(item, Silent):
+        elif not isinstance(item, Silent | Line):
             self._heard = max(self._heard, self._left)
         if isinstance(item, Line):
             self._taken(item)

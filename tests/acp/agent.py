@@ -127,6 +127,10 @@ def prompt(mode, said):
         while True:
             say("x")
             time.sleep(0.1)
+    elif mode in ("mutter", "complain"):
+        while True:
+            print("still here", file=sys.stdout if mode == "mutter" else sys.stderr, flush=True)
+            time.sleep(0.1)
     elif mode == "beg":
         while True:  # and never reads what it is answered
             send({"id": 5, "method": "fs/read_text_file" + "x" * 500, "params": {}})

@@ -194,6 +194,8 @@ def test_a_flood_keeps_nobody_from_cancelling(desk):
 
 CLOCKS = {
     "silence": ("hang", Limits(silence=2), Outcome.STALLED),
+    "silence, for all it prints": ("mutter", Limits(silence=2, seconds=60), Outcome.STALLED),
+    "silence, for all it complains": ("complain", Limits(silence=2, seconds=60), Outcome.STALLED),
     "turn": ("drip", Limits(turn_seconds=2), Outcome.STALLED),
     "run": ("flood", Limits(seconds=3), Outcome.TIME),
     "deaf": ("deaf", Limits(silence=2), Outcome.STALLED),
