@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from sandbox import values
 from sandbox.channel import Channel, Chunk
 from sandbox.stream import Exit
 
@@ -260,6 +261,8 @@ class Files:
 
 def _parsed(answer: bytes) -> dict[str, object]:
     """A process of the same user can write into the program's output: it may be anything."""
+    if values.too_many(answer):
+        raise FileError(DISTURBED)
     try:
         return _converted(json.loads(answer), dict[str, object])
     except (ValueError, RecursionError):

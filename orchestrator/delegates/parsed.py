@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import foreign
+from sandbox import values
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def line(data: bytes) -> dict[str, Any] | None:
-    """The object of one line; None for anything else."""
+    """The object of one line; None for anything else, and for more than is parsed."""
+    if values.too_many(data):
+        return None
     try:
         value = foreign.parse(data.decode("utf-8", "replace"))
     except ValueError:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox import values
 from sandbox.gateway import ceiling
 from sandbox.gateway.dialect import Dialect
 from sandbox.gateway.http import Headers, RefusedError
@@ -46,7 +47,9 @@ _IN_BLOCKS = frozenset({"type", "source", "url", "image_url", "file_url", "conte
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """The JSON object of a body; RefusedError (400) when it is none or is ambiguous."""
+    """The JSON object of a body; RefusedError when it is none, is ambiguous (400), or too much."""
+    if values.too_many(body):
+        raise RefusedError(413, f"The body has more than {values.MOST:,} values.")
     try:
         value = json.loads(
             body.decode("utf-8"),

@@ -9,6 +9,7 @@ from sandbox.channel import Chunk
 from sandbox.files import FileError, Files, Kept, Listing, Match, Matches, Stat, Swap
 from sandbox.inside import batch
 from sandbox.stream import Exit
+from sandbox.values import MOST
 
 PLACES = "only files in /workspace, /tmp and /home/agent can be changed"
 
@@ -450,7 +451,16 @@ class Forged:
         yield Exit(0, 0.0)
 
 
-ANSWERS = [b"", b"no\n", b"[]\n", b"[" * 100_000, b'{"names":[1],"more":0}\n', b'{"names":"a"}']
+CROWD = b'{"names":[%s""]}\n' % (b'"",' * MOST)
+ANSWERS = [
+    CROWD,
+    b"",
+    b"no\n",
+    b"[]\n",
+    b"[" * 100_000,
+    b'{"names":[1],"more":0}\n',
+    b'{"names":"a"}',
+]
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=len)

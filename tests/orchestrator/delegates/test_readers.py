@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from orchestrator.delegates.acp import AcpReader
 from orchestrator.delegates.claude import ClaudeReader
 from orchestrator.delegates.cli import Terminal
 from orchestrator.delegates.codex import CodexReader
@@ -17,6 +18,7 @@ from orchestrator.events import (
     ToolStarted,
     Warned,
 )
+from sandbox.values import MOST
 
 
 def events(reader, *lines):
@@ -395,3 +397,11 @@ def test_what_a_hook_printed_and_that_it_failed_is_told():
         Warned(text="Claude Code: the hook SessionStart:startup ended with status 2"),
         Warned(text="Claude Code: Stop hook error occurred"),
     ]
+
+
+@pytest.mark.parametrize("made", [ClaudeReader, CodexReader, lambda: AcpReader("fake")])
+def test_a_line_of_too_many_values_is_none_that_is_known(made):
+    known = b'{"type":"result","subtype":"success","is_error":false,"a":[%s{}]}'
+    reader = made()
+    (told,) = reader.read(known % (b"{}," * MOST))
+    assert (type(told), told.type, reader.terminal) == (Raw, "", None)

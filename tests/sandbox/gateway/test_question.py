@@ -5,6 +5,7 @@ import pytest
 from sandbox.gateway import chat, messages, question, responses
 from sandbox.gateway.http import RefusedError
 from sandbox.gateway.routes import Route
+from sandbox.values import MOST
 
 
 def withhold(body, dialect=messages, tools=()):
@@ -158,6 +159,12 @@ def test_a_body_that_may_be_read_in_two_ways_is_refused(body, said):
     with pytest.raises(RefusedError, match=said) as refused:
         question.parse(body)
     assert refused.value.status == 400
+
+
+def test_a_body_of_more_values_than_anybody_asks_with_is_refused():
+    with pytest.raises(RefusedError, match="more than 1,000,000 values") as refused:
+        question.parse(b'{"model":"m","messages":[%s{}]}' % (b"{}," * MOST))
+    assert refused.value.status == 413
 
 
 @pytest.mark.parametrize("body", [{}, {"model": ""}, {"model": ["a"]}])
