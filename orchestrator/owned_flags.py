@@ -39,7 +39,13 @@ _CLAUDE = Owned(
         " dangerously-load-development-channels session-id c continue r resume resume-session-at"
         " rewind-files fork-session from-pr no-session-persistence session-mirror reply-on-resume"
         " parent-session-id sdk-url remote cloud remote-control rc teleport bg background chrome"
-        " ide tmux w worktree init init-only maintenance file plugin-url h help v version"
+        " remote-control-session-name-prefix n name workload deep-link-cwd-b64 deep-link-origin"
+        " deep-link-repo deep-link-last-fetch prefill prefill-b64 advisor enable-auth-status"
+        " agent-color agent-id agent-name agent-type team-name teammate-mode"
+        " include-hook-events prompt-suggestions json-schema brief ax-screen-reader"
+        # These name or shut out settings, servers and hooks, ours among them.
+        " safe-mode bare agents plugin-dir plugin-dir-no-mcp plugin-url cowork add-dir"
+        " ide tmux w worktree init init-only maintenance file h help v version"
     ),
     {
         "--model": "model",
@@ -49,6 +55,7 @@ _CLAUDE = Owned(
         "--append-system-prompt": "system_prompt",
         "--append-system-prompt-file": "system_prompt",
         "--max-budget-usd": "max_budget",
+        "--task-budget": "max_budget",
         "--max-turns": "max_turns",
     },
 )
@@ -56,7 +63,9 @@ _CODEX = Owned(
     _flags(
         "json o output-last-message C cd s sandbox approve-for-me full-auto"
         " dangerously-bypass-approvals-and-sandbox dangerously-bypass-hook-trust oss"
-        " local-provider p profile trust worktree ephemeral last all h help V version"
+        " local-provider p profile trust worktree ephemeral last all h help V version add-dir"
+        " a ask-for-approval ignore-rules ignore-user-config search thread-source output-schema"
+        " color remote remote-auth-token-env no-daemon"
     ),
     {"-m": "model", "--model": "model"},
     config="--config",
@@ -65,7 +74,9 @@ _CODEX = Owned(
         "model_provider model_providers openai_base_url chatgpt_base_url oss_provider profile"
         " profiles sandbox_mode sandbox_workspace_write approval_policy approvals_reviewer"
         " default_permissions permissions analytics check_for_update_on_startup"
-        " mcp_servers.orchestrator project_doc_max_bytes skills.include_instructions"
+        " mcp_servers.orchestrator project_doc_max_bytes skills.include_instructions sqlite_home"
+        # Of a folder that is trusted it reads settings and hooks: those of the work tree.
+        " projects"
         # Our tools go by how much of a result it shows its model.
         " tool_output_token_limit"
     ),

@@ -1,5 +1,6 @@
 """The programs that run are those whose lines are known; a new one has to be looked at."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from containers import AGENTS
 from orchestrator.delegates import claude, codex
 from orchestrator.delegates.acp_agents import CLAUDE_AGENT_ACP_VERSION
 from orchestrator.delegates.table import CLIS
+from orchestrator.owned_flags import problem
 from sandbox import Limits, open_box
 
 PINS = {
@@ -16,19 +18,54 @@ PINS = {
 }
 
 
-def test_the_programs_in_a_sandbox_are_of_the_pinned_versions(engine, image):
+FREE = {
+    "claude": {
+        *("--agent", "--betas", "-d", "--debug", "--debug-file", "--disable-slash-commands"),
+        *("--disallowedTools", "--disallowed-tools", "--effort", "--fallback-model"),
+        *("--exclude-dynamic-system-prompt-sections", "--no-chrome", "--system-prompt"),
+    },
+    "codex": {
+        *("-c", "--config", "--enable", "--disable", "-i", "--image", "--strict-config"),
+        *("--skip-git-repo-check", "--cyber-access-program", "--no-alt-screen"),
+    },
+}
+"""Flags that mean nothing for how a run starts, watches and bounds the program."""
+HELP = {
+    "claude": [["--help"]],
+    "codex": [["--help"], ["exec", "--help"], ["exec", "resume", "--help"]],
+}
+_OPTION = re.compile(r"(?m)^ {2,6}(-.*?)(?:  |[<\[]|$)")
+_FLAG = re.compile(r"(?<!\w)--?[A-Za-z][\w-]*")
+
+
+@pytest.fixture(scope="module")
+def said(engine, image):
+    """What a program says inside, by its name and further words."""
     kits = [cli.kit for cli in CLIS.values()]
     with open_box(engine, image, Limits(), run="test", purpose="work", kits=kits) as box:
-        shown = {
-            name: box.run([f"{CLIS[name].kit.place}/{program}", "--version"]).stdout.decode()
-            for name, (_, program, _) in PINS.items()
-        }
+
+        def said(name, *words):
+            return box.run([f"{CLIS[name].kit.place}/{PINS[name][1]}", *words]).stdout.decode()
+
+        yield said
+
+
+def test_the_programs_in_a_sandbox_are_of_the_pinned_versions(said):
+    shown = {name: said(name, "--version") for name in PINS}
     assert shown == {name: f"{said}\n" for name, (_, _, said) in PINS.items()}
 
 
 def rows():
     table = (Path(AGENTS).parent / "agents/table").read_text()
     return [row.split() for row in table.splitlines() if not row.startswith("#")]
+
+
+@pytest.mark.parametrize("name", CLIS)
+def test_of_every_flag_of_a_program_it_is_known_whose_it_is(name, said):
+    text = "\n".join(said(name, *words) for words in HELP[name])
+    found = {flag for option in _OPTION.findall(text) for flag in _FLAG.findall(option)}
+    refused = {flag for flag in found if problem(name, [flag, "a=b"])}
+    assert (found - refused, refused & FREE[name]) == (FREE[name], set())
 
 
 @pytest.mark.parametrize("name", CLIS)
