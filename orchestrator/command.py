@@ -93,7 +93,7 @@ def _ended(program: str, ended: Exit, limit: str) -> WorkerFinished:
     if ended.ok:
         return WorkerFinished(reason="complete", message=f"{program} ended with exit status 0")
     if limit:
-        message = f"{program} was ended: {limit}; what it changed is recorded"
+        message = f"{program} was ended: {limit}"
         return WorkerFinished(reason="failed", message=message)
     return WorkerFinished(reason="failed", message=_failure(program, ended.status))
 
@@ -102,6 +102,6 @@ def _failure(program: str, status: int) -> str:
     if status in NOT_STARTED:
         return f"{program} {COULD_NOT_START}"
     return (
-        f"{program} ended with exit status {status}; what it changed is recorded. If that status "
-        "is no failure, let the command end with 0."
+        f"{program} ended with exit status {status}. If that status is no failure, let the command "
+        "end with 0."
     )

@@ -47,6 +47,8 @@ def reason(end: Ending) -> str:
             return f"stopped by you, {_commits(end)} kept"
         case Outcome.UNRECORDED:
             return _unrecorded(end)
+        case Outcome.WORKER_ERROR if end.commits:
+            return f"{end.error or end.said} ({_commits(end)} kept)"
         case _:
             return end.error or end.said
 

@@ -40,7 +40,7 @@ def test_a_failure_is_told_after_what_it_changed(workspace, tmp_path):
         FilesTouched(step=1, tool="command", call="command"),
         WorkerFinished(
             reason="failed",
-            message="sh ended with exit status 1; what it changed is recorded. "
+            message="sh ended with exit status 1. "
             "If that status is no failure, let the command end with 0.",
         ),
     ]

@@ -75,7 +75,8 @@ REASONS = {
         "cannot be recorded: inner/",
     ),
     "lost": (ending(Outcome.SANDBOX_LOST, error="It died."), "It died."),
-    "failed": (ending(Outcome.WORKER_ERROR, said="no step 3"), "no step 3"),
+    "failed": (ending(Outcome.WORKER_ERROR, said="no step 3", commits=0), "no step 3"),
+    "failed late": (ending(Outcome.WORKER_ERROR, said="no step 3"), "no step 3 (2 commits kept)"),
 }
 
 
