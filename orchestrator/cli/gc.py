@@ -88,8 +88,9 @@ def command(
         say.json([deed.as_object() for deed in done])
         return
     gone = [deed for deed in done if deed.action != "keep"]
-    shown = done if dry_run else gone
-    say.out(f"would {deed}" if dry_run else str(deed) for deed in shown)
+    say.out(f"would {deed}" if dry_run else str(deed) for deed in gone)
+    if dry_run and len(gone) < len(done):
+        say.out([f"would {shelf.kept(done)}"])
     if not gone:
         say.note("There is nothing to remove.")
 

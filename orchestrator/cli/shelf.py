@@ -1,11 +1,13 @@
 """Prepared images as `gc` sees them: whose they are, how large, and when they were last used."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orchestrator import preparation
+from orchestrator.render import count
 from sandbox.stock import Stored
 
 AT_ONCE = 3600.0
@@ -44,6 +46,13 @@ class Deed:
 def deed(action: str, image: Stored) -> Deed:
     """What happens to an image."""
     return Deed(action, f"image {image.name}", image)
+
+
+def kept(deeds: Iterable[Deed]) -> str:
+    """All images that stay, in one line: there may be hundreds."""
+    images = [each.image for each in deeds if each.action == "keep" and each.image]
+    total = size(sum(image.size for image in images))
+    return f"keep {count(len(images), 'prepared image')}, {total}; --json lists what is kept"
 
 
 @dataclass(frozen=True, slots=True)

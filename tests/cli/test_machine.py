@@ -175,10 +175,16 @@ def test_images_are_listed_with_their_size_and_last_use(orchestrator, own):
     assert told == {"action": "keep", "what": image, "bytes": told["bytes"], "used": told["used"]}
     assert 0 < told["bytes"] < 10_000_000
     assert abs(time.time() - told["used"]) < 60
-    shown = orchestrator("gc", "-n").text
+    shown = orchestrator("gc", "-n", "--max-age", "0").text
     assert re.search(
-        rf"(?m)^would keep {image} \(\d+ [kM]B, used (just now|1 minute ago)\)$", shown
+        rf"(?m)^would remove {image} \(\d+ [kM]B, used (just now|1 minute ago)\)$", shown
     )
+
+
+def test_images_that_stay_are_told_in_one_line(orchestrator, own):
+    image = own()
+    kept = [line for line in orchestrator("gc", "-n").text.splitlines() if "keep" in line]
+    assert (len(kept), image in kept[0]) == (1, False)
     assert image not in orchestrator("gc").text
 
 

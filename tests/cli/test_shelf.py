@@ -4,7 +4,7 @@ from math import inf
 import pytest
 
 from orchestrator import preparation
-from orchestrator.cli.shelf import Keep, ago, size
+from orchestrator.cli.shelf import Deed, Keep, ago, deed, kept, size
 from sandbox.stock import Stored
 
 HOUR = 3600
@@ -45,6 +45,13 @@ def test_what_a_live_run_may_have_asked_for_stays(tmp_path):
     keep = Keep(tmp_path, False, began=time.time() - HOUR)
     owner = preparation.owner(tmp_path)
     assert [keep(image(owner, hours)) for hours in (0.5, 2)] == [True, False]
+
+
+def test_what_stays_is_told_in_one_line():
+    images = [Stored(name, (), 1_500_000, 0, "") for name in "abc"]
+    deeds = [Deed.of("remove run r"), *(deed("keep", each) for each in images[1:])]
+    said = "keep 2 prepared images, 3.0 MB; --json lists what is kept"
+    assert kept([*deeds, deed("remove", images[0])]) == said
 
 
 def test_sizes_and_ages_are_for_people():
