@@ -1,5 +1,6 @@
 """What split and edit keep in the home folder, and nobody asked for since a time."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,6 +15,8 @@ from splitters import folder
 from splitters.folder import BASE, Stored
 from splitters.index import NAME, BadIndexError, Index
 
+_ASIDE = ".removing-"
+
 
 def pieces(home: Path, before: float, *, dry: bool) -> Iterator[Path]:
     """Remove the pieces of files that nobody touched since `before`, in Unix seconds.
@@ -21,12 +24,43 @@ def pieces(home: Path, before: float, *, dry: bool) -> Iterator[Path]:
     What was edited and not merged stays, and so does all that is not as we wrote it. With `dry`
     nothing is removed.
     """
-    for place in _folders(home / "pieces"):
-        with suppress(OSError, BadIndexError, PieceError), folder.locked(place):
-            if _spare(place, home, before):
-                if not dry:
-                    shutil.rmtree(place)
+    top = home / "pieces"
+    if not dry:
+        _settle(top)
+    for place in _folders(top):
+        with suppress(OSError), folder.locked(place):
+            if _spare(place, place, home, before) and (dry or _removed(place, home, before)):
                 yield place
+
+
+def _removed(place: Path, home: Path, before: float) -> bool:
+    """Remove a folder, unless an edit was saved in it since it was looked at.
+
+    Under another name no editor finds it: what was saved before is seen, and nothing comes after.
+    """
+    aside = place.with_name(f"{_ASIDE}{place.name}")
+    os.rename(place, aside)
+    if not _spare(place, aside, home, before):
+        os.rename(aside, place)
+        return False
+    _drop(aside)
+    return True
+
+
+def _drop(aside: Path) -> None:
+    """Without its index it is to go, also when we are killed."""
+    (aside / NAME).unlink(missing_ok=True)
+    shutil.rmtree(aside)
+
+
+def _settle(top: Path) -> None:
+    """Bring to its end what a killed removal began: what it had not yet decided is put back."""
+    for aside in top.glob(f"{_ASIDE}*"):
+        with suppress(OSError), folder.locked(aside):
+            if (aside / NAME).exists():
+                os.rename(aside, top / aside.name.removeprefix(_ASIDE))
+            else:
+                _drop(aside)
 
 
 def conversations(home: Path, before: float, *, dry: bool) -> Iterator[Path]:
@@ -42,11 +76,14 @@ def _folders(top: Path) -> list[Path]:
     return sorted(path for path in top.glob("*") if path.is_dir() and not path.is_symlink())
 
 
-def _spare(place: Path, home: Path, before: float) -> bool:
-    """Whether all of it is ours, merged and old."""
-    stored = folder.read(place, _ours(home))
-    require_merged(stored)
-    paths = [place, *place.iterdir()]
+def _spare(place: Path, now: Path, home: Path, before: float) -> bool:
+    """Whether all of a folder, which is at `now`, is ours, merged and old."""
+    try:
+        stored = folder.read(place, _ours(home), now)
+        require_merged(stored)
+    except (OSError, BadIndexError, PieceError):
+        return False
+    paths = [now, *now.iterdir()]
     ours = all(_is_ours(path.name, stored) for path in paths[1:])
     young = any(path.lstat().st_mtime >= before for path in paths)
     return ours and not young and not stored.missing

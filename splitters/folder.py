@@ -74,12 +74,13 @@ def unfinished(path: Path) -> bool:
     return os.path.lexists(path / NEXT)
 
 
-def read(path: Path, check: Check) -> Stored:
+def read(path: Path, check: Check, now: Path | None = None) -> Stored:
     """Read a folder and check that all in it fits together. Raises BadIndexError, OSError.
 
-    `path` is absolute and without links. `check` sees the index before anything it names is read.
+    `path` is absolute and without links; `now`, where the folder is if it was moved from there.
+    `check` sees the index before anything it names is read.
     """
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = os.open(now or path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         index = decode(_required(folder, NAME), str(path))
         check(index)
