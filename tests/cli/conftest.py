@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import subprocess
 import warnings
 from collections.abc import Callable
@@ -109,30 +110,63 @@ MEND = (
 )
 
 
-@pytest.fixture
-def mended(repository: Path, orchestrator) -> str:
-    """A finished run, by a command: its id."""
-    return orchestrator(*MEND).json["id"]
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A repository in which one run has finished, and the home of that run."""
+
+    folder: Path
+    run: str
+
+    @classmethod
+    def of(cls, folder: Path, *command: str, code: int = 0) -> "Past":
+        """Carry out a command line that ends so, in a new repository."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(build(folder / "r"))
+            patch.setenv("ORCHESTRATOR_HOME", str(folder / "home"))
+            assert call(command) == code
+        (run,) = Records(folder / "home").all()
+        return cls(folder, run.id)
+
+    def copied(self, folder: Path) -> str:
+        """Have it once more, to be changed, in a folder that has nothing of its name; the id."""
+        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
+        home = Records(folder / "home").folder(self.run)
+        for file in (home.record, home.journal):
+            before, here = (os.fsencode(each) for each in (self.folder, folder))
+            file.write_bytes(file.read_bytes().replace(before + b"/", here + b"/"))
+        return self.run
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory) -> Path:
-    """A folder with a repository, a home and one finished run, for tests that only look."""
-    folder = tmp_path_factory.mktemp("finished")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(build(folder / "r"))
-        patch.setenv("ORCHESTRATOR_HOME", str(folder / "home"))
-        assert call(MEND) == 0
-    return folder
+def finished(tmp_path_factory) -> Past:
+    """A run that mended the sum, for tests that only look."""
+    return Past.of(tmp_path_factory.mktemp("finished"), *MEND)
 
 
 @pytest.fixture
-def seen(finished: Path, home: Path, monkeypatch) -> str:
+def copied(tmp_path: Path, home: Path, monkeypatch) -> Callable[[Past], str]:
+    """Stand in a repository that is as one of a finished run: the id of the run."""
+
+    def copy(past: Past) -> str:
+        run = past.copied(tmp_path)
+        monkeypatch.chdir(tmp_path / "r")
+        return run
+
+    return copy
+
+
+@pytest.fixture
+def mended(finished: Past, copied) -> str:
+    """That run in a repository of the test's own, to be changed: its id."""
+    return copied(finished)
+
+
+@pytest.fixture
+def seen(finished: Past, home: Path, monkeypatch) -> str:
     """The id of that run; we stand in its repository."""
-    monkeypatch.setenv("ORCHESTRATOR_HOME", str(finished / "home"))
-    monkeypatch.chdir(finished / "r")
-    (run,) = Records(finished / "home").all()
-    return run.id
+    monkeypatch.setenv("ORCHESTRATOR_HOME", str(finished.folder / "home"))
+    monkeypatch.chdir(finished.folder / "r")
+    return finished.run
 
 
 @pytest.fixture

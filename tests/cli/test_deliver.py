@@ -1,20 +1,28 @@
 """Approving, merging and discarding, and what stands in the way."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from orchestrator.events import Approved, Merged
 from orchestrator.journal import read
 from orchestrator.records import Records
-from tests.cli.conftest import git
+from tests.cli.conftest import Past, git
+
+
+@pytest.fixture(scope="session")
+def linked(tmp_path_factory) -> Past:
+    command = ("run", "--", "ln", "-s", "sums.py", "link")
+    return Past.of(tmp_path_factory.mktemp("linked"), *command, code=4)
 
 
 @pytest.fixture
-def odd(repository, orchestrator) -> str:
+def odd(linked, copied) -> str:
     """A run that needs a review."""
+    run = copied(linked)
     git("branch", "release")
-    return orchestrator("run", "--json", "--", "ln", "-s", "sums.py", "link").json["id"]
+    return run
 
 
 @pytest.fixture
@@ -95,9 +103,9 @@ def test_a_red_run_is_merged_only_when_somebody_says_so(repository, orchestrator
     assert orchestrator("merge", "--into", "release").code == 0
 
 
-def test_what_can_be_typed_next_works(mended, orchestrator, repository):
+def test_what_can_be_typed_next_works(mended, orchestrator):
     command = orchestrator("show").text.splitlines()[-1].strip()
-    assert command == f"git -C {repository} merge --no-ff agent/{mended}"
+    assert command == f"git -C {Path.cwd()} merge --no-ff agent/{mended}"
     git(*command.split()[1:], "-m", "merged")
     assert git("log", "-1", "--format=%s") == "merged"
 
