@@ -100,12 +100,15 @@ class Conversation:
 
     def take(self, deadline: float) -> Chunk | None:
         """The next piece of output; None at the end, and when none came before the deadline."""
-        with contextlib.suppress(queue.Empty):
-            if chunk := self._chunks.get(timeout=max(0.0, deadline - time.monotonic())):
-                self._taken += len(chunk.data)
-                return chunk
+        try:
+            chunk = self._chunks.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            return None
+        if chunk:
+            self._taken += len(chunk.data)
+        else:
             self._chunks.put(None)  # whoever asks again is told again
-        return None
+        return chunk
 
     def await_done(self, seconds: float) -> bool:
         """Throw away what comes until all has; False when that takes longer."""
@@ -156,6 +159,9 @@ class Connection:
         self.lost: SandboxLostError | None = None
         """Why the container is dead, when that was found to be the reason."""
         self._sending = threading.Lock()
+        self._plain = type(self._socket) is socket.socket
+        if self._plain:  # whoever receives waits in the one call that also reads
+            self._socket.setblocking(True)
         # An SSL object must not be used by two threads at once.
         tls = isinstance(self._socket, ssl.SSLSocket)
         self._using: Any = threading.Lock() if tls else contextlib.nullcontext()
@@ -244,6 +250,8 @@ class Connection:
                 self._send(data, time.monotonic() + INPUT_SECONDS)
 
     def _read(self) -> bytes:
+        if self._plain:
+            return bytes(self._socket.recv(RECEIVED))
         while True:
             try:
                 with self._using:
@@ -254,13 +262,14 @@ class Connection:
     def _send(self, data: bytes, deadline: float) -> None:
         """Send all of it; the connection ends when it takes that too slowly."""
         left = memoryview(data)
+        flags = socket.MSG_DONTWAIT if self._plain else 0
         if not self._sending.acquire(timeout=max(0.0, deadline - time.monotonic())):
             return  # whoever is sending will be too late as well
         try:
             while left and not self.over:
                 try:
                     with self._using:
-                        left = left[self._socket.send(left[:RECEIVED]) :]
+                        left = left[self._socket.send(left[:RECEIVED], flags) :]
                 except NOT_YET:
                     if not _await(self._socket, select.POLLOUT, deadline):
                         self._socket.shutdown(socket.SHUT_RDWR)  # half a frame may be out

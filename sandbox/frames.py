@@ -2,7 +2,7 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sandbox.errors import CrossingError
 
@@ -32,8 +32,7 @@ MALFORMED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One frame, or a piece of one that carries output."""
 
     kind: int
@@ -55,7 +54,6 @@ class Unwrapping:
         self._stream = 0
         self._left = 0
         self._held = b""
-        self._whole = HEADER.size
         self._kind = 0
         self._number = 0
         self._missing = 0
@@ -77,40 +75,32 @@ class Unwrapping:
             at += len(piece)
             self._left -= len(piece)
             if self._stream == 1:
-                yield from self._checked(piece)
+                yield from self._frames(piece)
             else:
                 self.complaint = (self.complaint + piece)[-COMPLAINT:]
 
-    def _checked(self, view: memoryview) -> Iterator[Frame]:
-        try:
-            yield from self._frames(view)
-        except CrossingError:
-            self.complaint = self.complaint or bytes(view[:COMPLAINT])
-            raise
-
-    def _frames(self, view: memoryview) -> Iterator[Frame]:
-        while view:
+    def _frames(self, piece: memoryview) -> Iterator[Frame]:
+        data = memoryview(self._held + piece) if self._held else piece
+        at, end = 0, len(data)
+        while at < end:
             if self._missing:
-                piece = view[: self._missing]
-                self._missing -= len(piece)
-                yield Frame(self._kind, self._number, bytes(piece))
-                view = view[len(piece) :]
-                continue
-            needed = self._whole - len(self._held)
-            self._held += view[:needed]
-            view = view[needed:]
-            if len(self._held) == HEADER.size:
-                self._begin(*HEADER.unpack(self._held))
-            if len(self._held) == self._whole:
-                content, self._held = self._held[HEADER.size :], b""
-                self._whole = HEADER.size
+                content = bytes(data[at : at + self._missing])
+                at += len(content)
+                self._missing -= len(content)
                 yield Frame(self._kind, self._number, content)
-
-    def _begin(self, kind: int, number: int, length: int) -> None:
-        self._kind, self._number = kind, number
-        if kind in (OUT, ERR) and 0 < length <= PIECE:
-            self._missing, self._held = length, b""
-        elif LENGTHS.get(kind) == length:
-            self._whole = HEADER.size + length
-        else:
-            raise CrossingError(MALFORMED)
+                continue
+            if end - at < HEADER.size:
+                break
+            kind, number, length = HEADER.unpack_from(data, at)
+            if kind in (OUT, ERR) and 0 < length <= PIECE:
+                self._kind, self._number, self._missing = kind, number, length
+                at += HEADER.size
+            elif LENGTHS.get(kind) != length:
+                self.complaint = self.complaint or bytes(piece[:COMPLAINT])
+                raise CrossingError(MALFORMED)
+            elif end - at < HEADER.size + length:
+                break
+            else:
+                yield Frame(kind, number, bytes(data[at + HEADER.size :][:length]))
+                at += HEADER.size + length
+        self._held = bytes(data[at:])

@@ -9,6 +9,7 @@ import os
 import select
 import struct
 from collections import deque
+from collections.abc import Sequence
 
 HEADER = struct.Struct(">BII")
 NUMBER = struct.Struct(">I")
@@ -46,26 +47,31 @@ class Outlet:
         """Write what can be written at once, and keep the rest."""
         if self.fd == -1:
             return
-        for piece in pieces:
-            if piece:
-                self._waiting.append(memoryview(piece))
-                self.size += len(piece)
-        self.push()
+        written = 0 if self._waiting else self._write(pieces)
+        size = sum(map(len, pieces))
+        if written < size and self.fd != -1:
+            self._waiting.extend(memoryview(piece) for piece in pieces if piece)
+            self.size += size
+            self._forget(written)
 
     def push(self) -> int:
         """Write as much as the pipe takes; how many bytes that was."""
         before = self.size
-        try:
-            while self._waiting:
-                self._forget(os.writev(self.fd, list(self._waiting)[:64]))
-        except BlockingIOError:
-            return before - self.size
-        except OSError:  # nobody reads any more
-            self.close()
-            return before
-        if self._last:
+        while self._waiting and (written := self._write(list(self._waiting)[:64])):
+            self._forget(written)
+        if self._last and not self._waiting:
             self.close()
         return before - self.size
+
+    def _write(self, pieces: Sequence[bytes | memoryview]) -> int:
+        """How many bytes the pipe takes now; all is forgotten when nobody reads any more."""
+        try:
+            return os.writev(self.fd, pieces)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self.close()
+            return 0
 
     def _forget(self, written: int) -> None:
         self.size -= written
