@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from sandbox import container, disk, snapshot, toolbox, workspace
-from sandbox.channel import NOTHING, WORKSPACE, Channel, Chunk, Output
+from sandbox.channel import NOTHING, WORKSPACE, Channel, Chunk, Nothing
 from sandbox.engine import Engine
 from sandbox.errors import SandboxLostError
 from sandbox.exec import ExecChannel
@@ -124,6 +124,28 @@ class Box:
         with contextlib.closing(items):
             yield from lines(items if keep is None else _kept(items, keep), longest)
 
+    def watch(
+        self,
+        command: Sequence[str],
+        ready: Callable[[], None],
+        *,
+        stdin: bytes | Pipe,
+        env: Mapping[str, str],
+        seconds: float,
+        keep: BinaryIO,
+        longest: int,
+    ) -> Generator[Line | Exit | None, None, None]:
+        """Run a command as in `stream`, for who has other things to wait for besides its lines.
+
+        This waits for nothing: it yields None after each piece of output, and where there is none.
+        `ready` is called, in another thread, for each piece that has come and for the end.
+        """
+        items = self._told(
+            self.channel.watch(command, ready, stdin=stdin, env=self._seen(env), seconds=seconds)
+        )
+        with contextlib.closing(items):
+            yield from lines(_kept(items, keep), longest)
+
     def run(
         self,
         command: Sequence[str],
@@ -154,7 +176,9 @@ class Box:
         """The variables of one command: what neighbours gave, then its own."""
         return {**self._environment, **env}
 
-    def _told(self, items: Output) -> Output:
+    def _told(
+        self, items: Generator[Chunk | Exit | Nothing, None, None]
+    ) -> Generator[Chunk | Exit | Nothing, None, None]:
         """The same, the Exit with what only the container as a whole knows."""
         with contextlib.closing(items):
             for item in items:
@@ -244,13 +268,15 @@ def _opened(
         yield Opened(identity, environment)
 
 
-def _kept(items: Iterator[Chunk | Exit], keep: BinaryIO) -> Iterator[Chunk | Exit]:
+def _kept(
+    items: Iterator[Chunk | Exit | Nothing], keep: BinaryIO
+) -> Iterator[Chunk | Exit | Nothing]:
     left = KEPT
     for item in items:
         if isinstance(item, Chunk):
             keep.write(item.data[:left])
             left = max(0, left - len(item.data))
-        elif item.size > KEPT:
+        elif isinstance(item, Exit) and item.size > KEPT:
             keep.write(b"\n[%d bytes more are not kept]\n" % (item.size - KEPT))
         yield item
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from sandbox.pipe import Pipe
 from sandbox.stream import Exit, Stream
@@ -20,6 +20,10 @@ class Chunk:
 
 
 Output = Generator[Chunk | Exit, None, None]
+Watched = Generator[Chunk | Exit | None, None, None]
+"""Output that is not waited for: None where nothing has come yet."""
+Nothing = TypeVar("Nothing")
+"""What stands where nothing has come, if anything may."""
 
 
 class Channel(Protocol):

@@ -7,7 +7,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from docker.api.client import APIClient
@@ -51,8 +51,10 @@ INPUT_SECONDS = 60.0
 class Conversation:
     """One command: what came of it and was not taken yet, and the input that it has not got."""
 
-    def __init__(self, number: int, stdin: Pipe) -> None:
+    def __init__(self, number: int, stdin: Pipe, ready: Callable[[], None] | None) -> None:
+        """`ready` is called, in the thread that receives, for each piece and for the end."""
         self.number = number
+        self._ready = ready or (lambda: None)
         self.feeding = threading.Lock()
         """Held from the moment that input is taken until it is sent: it has an order."""
         self.ending: tuple[int, int] | None = None
@@ -92,11 +94,13 @@ class Conversation:
         if self._received - self._taken > WINDOW + PIECE:
             raise CrossingError(MALFORMED)
         self._chunks.put(chunk)
+        self._ready()
 
     def break_off(self) -> None:
         """Nothing more comes."""
         self.over = True
         self._chunks.put(None)
+        self._ready()
 
     def take(self, deadline: float) -> Chunk | None:
         """The next piece of output; None at the end, and when none came before the deadline."""
@@ -177,13 +181,20 @@ class Connection:
         """Whether the server says within this time that it is there."""
         return self._ready.wait(seconds) and not self.over
 
-    def begin(self, kind: int, job: bytes, stdin: Pipe, deadline: float) -> Conversation | None:
+    def begin(
+        self,
+        kind: int,
+        job: bytes,
+        stdin: Pipe,
+        ready: Callable[[], None] | None,
+        deadline: float,
+    ) -> Conversation | None:
         """START or CALL; None when the connection was over before anything was sent."""
         with self._sending:
             if self.over:
                 return None
             self._numbers += 1
-            talk = self._talks[self._numbers] = Conversation(self._numbers, stdin)
+            talk = self._talks[self._numbers] = Conversation(self._numbers, stdin, ready)
         with talk.feeding:
             stdin.on_write(lambda: self._feed(talk))
             self._send(frame(kind, talk.number, job) + talk.input(), deadline)

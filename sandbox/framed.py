@@ -4,10 +4,11 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from mmap import mmap
+from typing import cast
 
-from sandbox.channel import NOTHING, WORKSPACE, Chunk, Output
+from sandbox.channel import NOTHING, WORKSPACE, Chunk, Output, Watched
 from sandbox.connection import Connection, Conversation
 from sandbox.container import lost
 from sandbox.engine import Engine
@@ -65,18 +66,37 @@ class FramedChannel:
         seconds: float = 120.0,
     ) -> Output:
         """Run a command, see `Channel.start`."""
+        watched = self.watch(command, None, stdin=stdin, cwd=cwd, env=env, seconds=seconds)
+        return cast(Output, watched)
+
+    def watch(
+        self,
+        command: Sequence[str],
+        ready: Callable[[], None] | None,
+        *,
+        stdin: bytes | mmap | Pipe = b"",
+        cwd: str = WORKSPACE,
+        env: Mapping[str, str] = NOTHING,
+        seconds: float = 120.0,
+    ) -> Watched:
+        """Run a command as `start` does; with `ready` nothing is waited for.
+
+        It is called in another thread, for each piece that has come and for the end; after each
+        piece, and where there is none, stands None.
+        """
         if refusal := refuse(command, env):
             yield Chunk("stderr", refusal)
             yield Exit(CANNOT_START, 0.0, size=len(refusal))
             return
         job = [list(command), "", cwd, dict(env), seconds]
-        yield from self._carried_out(job, stdin, seconds)
+        yield from self._carried_out(job, stdin, seconds, ready)
 
     def call(
         self, program: str, *arguments: str, stdin: bytes | mmap = b"", seconds: float = 120.0
     ) -> Output:
         """Run one of our programs, see `Channel.call`: a sub-reaper has it loaded already."""
-        return self._carried_out([list(arguments), program, "/", {}, seconds], stdin, seconds)
+        job = [list(arguments), program, "/", {}, seconds]
+        return cast(Output, self._carried_out(job, stdin, seconds))
 
     def sweep(self) -> None:
         """Kill every process, see `Channel.sweep`; the server is one of them."""
@@ -98,15 +118,22 @@ class FramedChannel:
         with self._opening:
             self._hang_up()
 
-    def _carried_out(self, job: list[object], stdin: bytes | mmap | Pipe, seconds: float) -> Output:
+    def _carried_out(
+        self,
+        job: list[object],
+        stdin: bytes | mmap | Pipe,
+        seconds: float,
+        ready: Callable[[], None] | None = None,
+    ) -> Watched:
         began = time.monotonic()
         deadline = began + seconds + GRACE
         kind = CALL if job[1] else START
-        connection, talk = self._begun(kind, json.dumps(job).encode(), Pipe.of(stdin), deadline)
+        asked = json.dumps(job).encode()
+        connection, talk = self._begun(kind, asked, Pipe.of(stdin), ready, deadline)
         size = 0
         with self._attended(connection, talk):
-            for chunk in _output(connection, talk, deadline):
-                size += len(chunk.data)
+            for chunk in _output(connection, talk, deadline, ready is None):
+                size += len(chunk.data) if chunk else 0
                 yield chunk
             late = not talk.over
             if not talk.done:
@@ -120,11 +147,16 @@ class FramedChannel:
         yield Exit(status, took, timed_out=how == TIMED_OUT, size=size)
 
     def _begun(
-        self, kind: int, job: bytes, stdin: Pipe, deadline: float
+        self,
+        kind: int,
+        job: bytes,
+        stdin: Pipe,
+        ready: Callable[[], None] | None,
+        deadline: float,
     ) -> tuple[Connection, Conversation]:
         while True:
             connection = self._connected()
-            if talk := connection.begin(kind, job, stdin, deadline):
+            if talk := connection.begin(kind, job, stdin, ready, deadline):
                 return connection, talk
 
     @contextlib.contextmanager
@@ -195,14 +227,21 @@ class FramedChannel:
             connection.close()
 
 
-def _output(connection: Connection, talk: Conversation, deadline: float) -> Iterator[Chunk]:
+def _output(
+    connection: Connection, talk: Conversation, deadline: float, patient: bool
+) -> Iterator[Chunk | None]:
     """What comes, until all has or the server is late: it reports an end without any delay."""
     taken = 0
     while True:
-        waiting = talk.ending is None
-        chunk = talk.take(deadline if waiting else time.monotonic() + DRAIN)
+        if not patient:
+            yield None
+        waiting, over = talk.ending is None, talk.over
+        until = deadline if waiting else time.monotonic() + DRAIN
+        chunk = talk.take(until if patient else 0.0)
         if chunk is None:
             if waiting and talk.ending and not talk.over:
+                continue
+            if not patient and not over and time.monotonic() < until:
                 continue
             return
         yield chunk

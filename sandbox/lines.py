@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 
-from sandbox.channel import Chunk
+from sandbox.channel import Chunk, Nothing
 from sandbox.stream import Exit, Line, Stream
 
 CAP = 1 << 20
 """Bytes of a line that are kept; what is longer is cut, so that a line cannot fill the memory."""
 
 
-def lines(items: Iterable[Chunk | Exit], cap: int = CAP) -> Iterator[Line | Exit]:
+def lines(
+    items: Iterable[Chunk | Exit | Nothing], cap: int = CAP
+) -> Iterator[Line | Exit | Nothing]:
     """Each line as it becomes whole, then last lines without a newline, then the Exit.
 
     A line longer than `cap` bytes is cut.
@@ -19,8 +21,9 @@ def lines(items: Iterable[Chunk | Exit], cap: int = CAP) -> Iterator[Line | Exit
         if isinstance(item, Chunk):
             yield from splitters[item.stream].feed(item.data)
             continue
-        for splitter in splitters.values():
-            yield from splitter.rest()
+        if isinstance(item, Exit):
+            for splitter in splitters.values():
+                yield from splitter.rest()
         yield item
 
 

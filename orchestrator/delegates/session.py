@@ -1,10 +1,10 @@
 """One program at work in a box: its lines as they come, with their clocks, and its end."""
 
 import queue
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
@@ -29,14 +29,10 @@ every process of the sandbox is killed."""
 KILL_SECONDS = 5.0
 LONGEST = 32 << 20
 """Bytes of one line: an event can hold a whole file, and half of one is not JSON."""
-AHEAD = 64 << 20
-"""Bytes of lines that wait to be read; a program that prints more has to wait, too."""
 LAST = 2_000
 """Lines that are read of a program which was asked to end; whoever says more is not listened to."""
 KILLED = 137
 """The status of a program that was not waited for."""
-_LINE = 200
-"""Bytes that a line counts for besides its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +80,14 @@ class Session:
         self._limits = limits
         self._heard = self._answered = self._left = time.monotonic()
         self._until = until
-        self._items: queue.SimpleQueue[Item | BaseException] = queue.SimpleQueue()
-        self._over = threading.Event()
+        self._news: queue.SimpleQueue[Heard | None] = queue.SimpleQueue()
+        """None for a piece of what the program printed: it is to be read."""
+        self._reading = True
+        """The piece at hand may hold more lines."""
+        self._put_by: deque[Item | SandboxError] = deque()
+        """What came while the program was awaited to end."""
+        self._over = False
+        """The program has ended, and all it said was read."""
         self._held: list[Asked] = []
         self._patient = True
         """Lines that belong to a question are waited for: so far, they have come."""
@@ -97,8 +99,7 @@ class Session:
         """When it is to have answered."""
         self._end: float | None = None
         """When it is to have ended by itself."""
-        self._ahead = 0
-        self._room = threading.Condition()
+        self._began = time.monotonic()
         self._stopping = False
         self._last = 0
         """Lines that were read since it was asked to end."""
@@ -109,7 +110,7 @@ class Session:
 
     def tell(self, heard: Heard) -> None:
         """A question is asked, its answer ended, or is waited for. Works in any thread."""
-        self._items.put(heard)
+        self._news.put(heard)
         if self._closed:
             self._leave()
 
@@ -127,15 +128,22 @@ class Session:
         whether the lines have come that belong to the questions. After `Silent` the caller says
         `stop`. Raises SandboxError.
         """
-        thread = threading.Thread(target=self._run, args=(command, stdin, env, keep), daemon=True)
-        thread.start()
+        began = self._began = time.monotonic()
+        seconds = max(1.0, self._until - began) + sum(PATIENCE.values()) + KILL_SECONDS
+        lines = self._lines = self._box.watch(
+            command,
+            lambda: self._news.put(None),
+            stdin=stdin,
+            env=env,
+            seconds=seconds,
+            keep=keep,
+            longest=LONGEST,
+        )
         try:
             while True:
                 item = self._next()
-                if isinstance(item, BaseException):
+                if isinstance(item, SandboxError):
                     raise item
-                if isinstance(item, Line) and self._too_late():
-                    continue
                 yield item
                 if isinstance(item, Exit):
                     return
@@ -145,28 +153,31 @@ class Session:
                     yield Overdue()
         finally:
             self.stop()
-            thread.join()
+            lines.close()
             self._close()
             with suppress(SandboxError):
                 self._box.sweep()  # of what it left running, too
 
     def stop(self) -> None:
         """Ask the program and all it started to end, ever more firmly; returns when it has."""
-        with self._room:
-            self._stopping = True
-            self._room.notify_all()
+        self._stopping = True
         with suppress(SandboxError):  # a dead box ends its commands
-            if not self._over.is_set() and self._farewell() and self._over.wait(FAREWELL):
+            if self._over or (self._farewell() and self._ends_within(FAREWELL)):
                 return
             for signal, seconds in PATIENCE.items():
-                if self._over.is_set():
-                    return
                 self._box.run((BUSYBOX, "killall", f"-{signal}", self._name), seconds=10)
-                if self._over.wait(seconds):
+                if self._ends_within(seconds):
                     return
             self._box.sweep()
 
-    def _next(self) -> Item | BaseException:
+    def _ends_within(self, seconds: float) -> bool:
+        """Read on until the program has ended, or for so long; what came is told later."""
+        until = time.monotonic() + seconds
+        while not self._over and (item := self._awaited(until)):
+            self._put_by.append(item)
+        return self._over
+
+    def _next(self) -> Item | SandboxError:
         asked_for = time.monotonic()
         self._forgive(asked_for - self._left)
         item = self._item(asked_for)
@@ -175,9 +186,7 @@ class Session:
             self._forgive(self._left - asked_for)
         elif not isinstance(item, Silent | Line):
             self._heard = max(self._heard, self._left)
-        if isinstance(item, Line):
-            self._taken(item)
-        elif isinstance(item, Asked):
+        if isinstance(item, Asked):
             self._held.append(item)
         elif isinstance(item, Answered):
             self._heard = self._answered = self._left
@@ -192,7 +201,7 @@ class Session:
         self._answered += seconds
         self._shake += seconds
 
-    def _item(self, now: float) -> Item | BaseException:
+    def _item(self, now: float) -> Item | SandboxError:
         """What comes next, or the clock that runs out before."""
         due: dict[Clock, float] = {"run": self._until}
         if self._end is not None:
@@ -207,34 +216,50 @@ class Session:
         # Lines that never cease stop none of these clocks.
         if due[first] <= now and first in ("run", "farewell", "handshake") and not self._stopping:
             return Silent(first)
-        try:
-            return self._items.get(timeout=max(0.0, until - now))
-        except queue.Empty:
-            if until == due[first]:
-                return Silent(first)
+        if self._put_by:
+            return self._put_by.popleft()
+        if item := self._awaited(until):
+            return item
+        if until == due[first]:
+            return Silent(first)
         self._patient = False
         self._let_in()
         return Overdue()
 
-    def _too_late(self) -> bool:
-        """Whether a line is one too many of a program that was asked to end."""
-        self._last += self._stopping
-        return self._last > LAST
+    def _awaited(self, until: float) -> Line | Exit | SandboxError | Heard | None:
+        """What comes next; None where nothing has until then, or the program has ended."""
+        while not self._over:
+            if self._reading and (item := self._line()):
+                return item
+            self._reading = False
+            try:
+                heard = self._news.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                return None
+            if heard:
+                return heard
+            self._reading = True
+        return None
 
-    def _taken(self, line: Line) -> None:
-        with self._room:
-            self._ahead -= len(line.data) + _LINE
-            self._room.notify_all()
-
-    def _put(self, item: Line | Exit) -> None:
-        """Pass on what came; while too much waits, wait, and at the end let it go."""
+    def _line(self) -> Line | Exit | SandboxError | None:
+        """What is next of the piece at hand, or how the program ended; None after it."""
+        try:
+            item = next(self._lines)
+        except StopIteration:  # an interrupt has ended it, and all of this with it
+            self._over = True
+            return None
+        except SandboxError as error:
+            self._over = True
+            return error
         if isinstance(item, Line):
-            with self._room:
-                self._room.wait_for(lambda: self._ahead < AHEAD or self._stopping)
-                if self._ahead >= AHEAD:
-                    return
-                self._ahead += len(item.data) + _LINE
-        self._items.put(item)
+            self._last += self._stopping
+            if self._last <= LAST:
+                return item
+            # Closing ends it: what it had printed by then can take minutes to split into lines.
+            self._lines.close()
+            item = Exit(KILLED, time.monotonic() - self._began)
+        self._over = isinstance(item, Exit)
+        return item
 
     def _let_in(self) -> bool:
         """Let the answers in that are held; whether one of them has begun before."""
@@ -246,38 +271,14 @@ class Session:
     def _close(self) -> None:
         self._closed = True
         self._let_in()
+        for item in self._put_by:
+            if isinstance(item, Asked):
+                item.let_in()
         self._leave()
 
     def _leave(self) -> None:
         """Let in whatever is in the queue: nobody takes note of it any more."""
         with suppress(queue.Empty):
             while True:
-                if isinstance(item := self._items.get_nowait(), Asked):
+                if isinstance(item := self._news.get_nowait(), Asked):
                     item.let_in()
-
-    def _run(
-        self, command: Sequence[str], stdin: bytes | Pipe, env: Mapping[str, str], keep: BinaryIO
-    ) -> None:
-        began = time.monotonic()
-        seconds = max(1.0, self._until - began) + sum(PATIENCE.values()) + KILL_SECONDS
-        try:
-            lines = self._box.stream(
-                command, stdin=stdin, env=env, seconds=seconds, keep=keep, longest=LONGEST
-            )
-            with closing(lines):
-                late = 0
-                for item in lines:
-                    if isinstance(item, Exit):
-                        self._over.set()
-                    self._put(item)
-                    late += self._stopping
-                    if late > LAST and not isinstance(item, Exit):
-                        break
-                else:
-                    return
-            # Closing ended it: what it had printed by then can take minutes to split into lines.
-            self._put(Exit(KILLED, time.monotonic() - began))
-        except BaseException as error:  # it is raised again where the items are read
-            self._items.put(error)
-        finally:
-            self._over.set()

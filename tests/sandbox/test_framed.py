@@ -1,4 +1,6 @@
 import contextlib
+import io
+import queue
 import time
 
 import pytest
@@ -154,3 +156,27 @@ def test_a_healthy_command_is_not_taken_for_one_that_an_abandoned_check_ended(bo
         with contextlib.closing(box.stream(["sh", "-c", "echo; sleep 78"], evidence=True)) as lines:
             next(lines)
         assert box.run(["sleep", "0.02"]).exit.status == 0
+
+
+def test_a_watched_command_is_never_waited_for_and_calls_for_each_piece(box):
+    news = queue.SimpleQueue()
+    script = "until [ -e go ]; do sleep 0.02; done; echo one; exit 3"
+    watched = box.watch(
+        ["sh", "-c", script],
+        lambda: news.put(None),
+        stdin=b"",
+        env={},
+        seconds=60,
+        keep=io.BytesIO(),
+        longest=99,
+    )
+    with contextlib.closing(watched):
+        assert [next(watched), next(watched)] == [None, None]
+        assert box.run(["touch", "go"]).exit.ok
+        told = []
+        while not (told and isinstance(told[-1], Exit)):
+            news.get(timeout=30)
+            told += iter(lambda: next(watched, None), None)
+    *lines, end = told
+    assert lines == [Line("stdout", b"one")]
+    assert end == Exit(3, end.seconds, size=4)
