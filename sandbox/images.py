@@ -16,6 +16,7 @@ from docker.models.images import Image
 
 from containers import BUILD
 from sandbox import scratch
+from sandbox.disk import says_full
 from sandbox.engine import Engine
 from sandbox.errors import DiskFullError, ImageError, SandboxError, SetupError
 from sandbox.hardening import TOOLBOX
@@ -258,7 +259,7 @@ def _disk_full_named() -> Iterator[None]:
     except SetupError:  # what a command says of a full disk may be about /tmp
         raise
     except (DockerException, SandboxError) as error:
-        if "no space left on device" not in str(error).lower():
+        if not says_full(str(error)):
             raise
         raise DiskFullError(
             "The Docker Engine's disk is full: free some space there (`docker system df` shows "

@@ -11,6 +11,7 @@ from typing import Any
 from docker.errors import APIError
 
 from sandbox import container, toolbox
+from sandbox.disk import has_quota
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError, SandboxLostError
 from sandbox.exec import PROGRAM, ExecChannel
@@ -86,6 +87,8 @@ def _security(options: list[str] | tuple[()]) -> tuple[str, ...]:
 
 def unlimited_disk(engine: Engine, image: str) -> str | None:
     """Why the engine cannot bound a container's disk by `--storage-opt size`; None when it can."""
+    if not has_quota(engine):
+        return f"no quota is known to hold on the storage {abilities(engine).storage}"
     name = f"orchestrator-{secrets.token_hex(8)}"
     flags = _flags(engine, image)
     flags["HostConfig"]["StorageOpt"] = {"size": "1G"}

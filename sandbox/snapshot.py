@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sandbox.channel import Channel, Chunk
+from sandbox.disk import says_full
 from sandbox.errors import CrossingError, CrowdedError, DiskFullError
 from sandbox.stream import Exit
 
@@ -201,7 +202,7 @@ def _judge(end: Exit, complaint: bytes, what: str, seconds: float) -> None:
             f"The sandbox's files could not be read within {seconds:g} seconds ({what}): "
             "look for huge or endless files there."
         )
-    if "No space left on device" in said:
+    if says_full(said):
         raise DiskFullError(f"The sandbox's disk is full: free some space. ({said})")
     if end.status == CROWDED:
         raise CrowdedError(

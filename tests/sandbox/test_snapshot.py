@@ -315,8 +315,9 @@ def test_an_answer_of_another_form_is_refused_and_nothing_kept(tmp_path, items):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_in_the_sandbox_is_named(tmp_path):
-    full = Told(complaint=b"git: No space left on device", end=Exit(1, 0.1))
+@pytest.mark.parametrize("words", [b"No space left on device", b"Disk quota exceeded"])
+def test_a_full_disk_in_the_sandbox_is_named(tmp_path, words):
+    full = Told(complaint=b"git: " + words, end=Exit(1, 0.1))
     with pytest.raises(DiskFullError, match="disk is full"):
         take(full, "b" * 40, tmp_path / "pack")
 
