@@ -4,13 +4,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 
 from orchestrator.edits import idle
 from orchestrator.errors import PieceError
 from orchestrator.pieces import require_merged
 from orchestrator.rejoin import PATCH
-from orchestrator.seal import Seal
+from orchestrator.seal import KEY, Seal
 from splitters import folder
 from splitters.folder import BASE, Stored
 from splitters.index import NAME, BadIndexError, Index
@@ -70,6 +71,44 @@ def conversations(home: Path, before: float, *, dry: bool) -> Iterator[Path]:
             if not dry:
                 path.unlink(missing_ok=True)
             yield path
+
+
+def unmerged(home: Path) -> tuple[Path, ...]:
+    """The folders of pieces that `pieces` would never remove, however old they are."""
+    spare = set(pieces(home, inf, dry=True))
+    return tuple(place for place in _folders(home / "pieces") if place not in spare)
+
+
+def rest(home: Path, *, dry: bool) -> Iterator[Path]:
+    """Remove what no run, no piece and no conversation is in, and the home folder when it is empty.
+
+    That are copies of remote repositories, logs, and, where no pieces are left, the key of those
+    that were written elsewhere.
+    """
+    names = ("clones", "logs") if unmerged(home) else ("clones", "logs", KEY)
+    for path in (home / name for name in names):
+        if path.exists():
+            if not dry:
+                _remove(path)
+            yield path
+    if not dry:
+        _remove_empty(home)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _remove_empty(home: Path) -> None:
+    """What is left of folders without anything in them that was asked for."""
+    if not any((home / "edits").rglob("*.jsonl")):
+        shutil.rmtree(home / "edits", ignore_errors=True)
+    for path in (*(home / name for name in ("pieces", "packs")), home):
+        with suppress(OSError):
+            path.rmdir()
 
 
 def _folders(top: Path) -> list[Path]:

@@ -164,6 +164,12 @@ class Records:
                 shutil.rmtree(path)
         return len(unborn)
 
+    def remove_folder(self) -> None:
+        """Remove the folder of all runs, when none is left."""
+        with suppress(OSError), self._listing():
+            if os.listdir(self._runs) == [".lock"]:
+                shutil.rmtree(self._runs)
+
     def remove_passing(self) -> tuple[Path, ...]:
         """Remove the passing files of runs that were killed; what is gone now."""
         found = [path for name in PASSING for path in self._runs.glob(f"*/{name}")]

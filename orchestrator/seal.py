@@ -16,6 +16,7 @@ from orchestrator.errors import PieceError
 from splitters import whole
 from splitters.index import Index, encode
 
+KEY = "pieces.key"
 _BYTES = 32
 
 
@@ -38,7 +39,7 @@ class Seal:
 
     @property
     def _path(self) -> Path:
-        return self.home / "pieces.key"
+        return self.home / KEY
 
     def _key(self) -> bytes | None:
         try:

@@ -12,7 +12,7 @@ from docker.errors import APIError, ImageNotFound, NotFound
 from docker.models.images import Image
 
 from sandbox.engine import Engine
-from sandbox.images import PREPARED, SETUP
+from sandbox.images import OURS, PREPARED, SETUP
 from sandbox.preparation import LABEL
 
 LEFT = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
@@ -80,6 +80,12 @@ def forget(engine: Engine, name: str) -> bool:
     return True
 
 
+def built(engine: Engine) -> tuple[str, ...]:
+    """Our images by their names, but for the prepared ones: what was built or fetched once."""
+    names = [name for each in engine.client.api.images() for name in each["RepoTags"] or ()]
+    return tuple(sorted(name for name in names if name.startswith(OURS) and not _is_prepared(name)))
+
+
 def stored(engine: Engine) -> tuple[Stored, ...]:
     """Every prepared image, the least recently used first."""
     api = engine.client.api
@@ -97,7 +103,7 @@ def _stored(image: Image, busy: frozenset[str]) -> Stored:
     told = json.loads(image.labels.get(LABEL, "{}"))
     return Stored(
         id=str(image.id),
-        names=tuple(sorted(tag for tag in image.tags if _is_ours(tag))),
+        names=tuple(sorted(tag for tag in image.tags if _is_prepared(tag))),
         size=sum(layer["Size"] for layer in image.history()[:OWN_LAYERS]),
         used=_used(image),
         owner=told.get("owner", ""),
@@ -106,7 +112,7 @@ def _stored(image: Image, busy: frozenset[str]) -> Stored:
     )
 
 
-def _is_ours(tag: str) -> bool:
+def _is_prepared(tag: str) -> bool:
     return tag.rpartition(":")[0] in (PREPARED, SETUP)
 
 

@@ -76,6 +76,13 @@ def old(engine: Engine, before: float, kits: Iterable[Kit] = ()) -> tuple[str, .
     )
 
 
+def spare(engine: Engine) -> tuple[str, ...]:
+    """All complete toolboxes that no sandbox uses, those of this version, too."""
+    found = _containers(engine, "label", LABEL)
+    complete = [each for each in found if each.name == each.labels[LABEL]]
+    return tuple(sorted(str(each.name) for each in complete if _unused(engine, each)))
+
+
 def _created(container: Container) -> float:
     return datetime.fromisoformat(container.attrs["Created"]).timestamp()
 

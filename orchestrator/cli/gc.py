@@ -15,15 +15,16 @@ from orchestrator.cli.options import as_json, common
 from orchestrator.cli.shelf import Deed
 from orchestrator.delegates.acp_agents import KNOWN
 from orchestrator.delegates.table import CLIS
-from orchestrator.errors import RecordError
+from orchestrator.errors import RecordError, UsageError
 from orchestrator.machine import size
 from orchestrator.quarantine import Quarantine
-from orchestrator.record import Record
+from orchestrator.record import Damaged, Record
 from orchestrator.records import Records
+from orchestrator.render import count
 from sandbox import Engine, connect, scratch, toolbox
 from sandbox.errors import EngineError
 from sandbox.kit import Kit
-from sandbox.stock import forget, others, present, remove, spare, stored
+from sandbox.stock import built, forget, others, present, remove, spare, stored
 from sandbox.sweep import orphans, sweep
 
 DAY = 86_400.0
@@ -40,6 +41,8 @@ class Order:
     """Bytes that prepared images may take."""
     everybodys: bool = False
     """Images of other homes may go, too."""
+    everything: bool = False
+    """Also what is kept for the next run, whatever its age."""
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no argument
@@ -66,22 +69,32 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no argum
     "--image-space", type=Size(), metavar="SIZE", help="Images go until the rest fits, like 20g."
 )
 @click.option("--all", "everybodys", is_flag=True, help="Also images of other homes.")
+@click.option("--everything", is_flag=True, help="All that is kept goes, whatever its age.")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would be done.")
 @as_json
 @common
 def command(
-    max_age: float | None, image_space: int | None, everybodys: bool, dry_run: bool, as_json: bool
+    max_age: float | None,
+    image_space: int | None,
+    everybodys: bool,
+    everything: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Remove what dead runs left behind: containers and unfinished records.
 
     With --max-age also finished runs, packs, pieces of files without an edit that is not merged,
     conversations of `edit` and unused toolboxes older than that, images of other versions of
     Claude Code and Codex, and prepared images that were not used for so long; with --image-space
-    the least recently used of these.
+    the least recently used of these. With --everything all of it, and the toolboxes and images
+    that every run stands on, unless runs of other homes do.
     Branches that were published stay; what a live run uses stays, too.
     """
-    before = None if max_age is None else time.time() - max_age * DAY
-    order = Order(before, dry_run, image_space, everybodys)
+    if everything and (max_age, image_space) != (None, None):
+        raise UsageError("--everything goes by no age and no size: leave those options out.")
+    age = 0 if everything else max_age
+    before = None if age is None else time.time() - age * DAY
+    order = Order(before, dry_run, image_space, everybodys, everything)
     records = place.records()
     done = [*_of_engine(records, order), *map(Deed.of, _of_home(records, order))]
     if as_json:
@@ -100,8 +113,9 @@ def _of_engine(records: Records, order: Order) -> Iterator[Deed]:
         with closing(connect()) as engine:
             for orphan in orphans(engine) if order.dry else sweep(engine):
                 yield Deed("remove", f"{orphan.kind} {orphan.name}")
-            yield from map(Deed.of, _toolboxes(engine, records, order))
-            yield from map(Deed.of, _programs(engine, records, order))
+            if not order.everything:
+                yield from map(Deed.of, _toolboxes(engine, records, order))
+                yield from map(Deed.of, _programs(engine, records, order))
             yield from _images(engine, records, order)
     except EngineError as error:
         say.note(f"note: containers and images are left alone. {error}")
@@ -142,19 +156,37 @@ def _images(engine: Engine, records: Records, order: Order) -> Iterator[Deed]:
         if order.dry or remove(engine, image):
             gone.add(image.id)
             yield shelf.deed("remove", image)
-    for image in found:
-        if image.id not in gone and not keep.is_anothers(image):
+    left = [image for image in found if image.id not in gone]
+    for image in left:
+        if not keep.is_anothers(image):
             yield shelf.deed("keep", image)
+    if order.everything and not left and began == inf:
+        yield from map(Deed.of, _ground(engine, order))
+    elif order.everything and left:
+        say.note(
+            f"note: {count(len(left), 'prepared image')} will stay, in use, used within the hour or"
+            " of other homes (those go with --all), and what they stand on."
+        )
+
+
+def _ground(engine: Engine, order: Order) -> Iterator[str]:
+    """What every run stands on: the next one has to build or fetch it again."""
+    for name in toolbox.spare(engine):
+        if order.dry or toolbox.remove(engine, name):
+            yield f"remove toolbox {name}"
+    for name in built(engine):
+        if order.dry or forget(engine, name):
+            yield f"remove image {name}"
 
 
 def _of_home(records: Records, order: Order) -> Iterator[str]:
     for run in records.all():
-        if not isinstance(run, Record):
-            say.note(f"note: the record of run {run.id} cannot be read ({run.reason}).")
-        elif run.shown_state == "running":
+        if isinstance(run, Record) and run.shown_state == "running":
             continue
-        elif order.before is not None and run.created < order.before:
+        if order.everything or (isinstance(run, Record) and _is_old(run, order)):
             yield from _remove(records, run, order)
+        elif not isinstance(run, Record):
+            say.note(f"note: the record of run {run.id} cannot be read ({run.reason}).")
         elif run.state == "running":
             yield from _mark(records, run, order)
     if not order.dry and records.remove_unborn():
@@ -168,6 +200,25 @@ def _of_home(records: Records, order: Order) -> Iterator[str]:
         for path in leftover.conversations(records.home, order.before, dry=order.dry):
             yield f"remove conversation {path.relative_to(records.home / 'edits')}"
     yield from _packs(records, order)
+    if order.everything:
+        yield from _home(records, order)
+
+
+def _is_old(run: Record, order: Order) -> bool:
+    return order.before is not None and run.created < order.before
+
+
+def _home(records: Records, order: Order) -> Iterator[str]:
+    """The rest of the home folder, and that itself once nothing is left in it."""
+    if running := _running(records):
+        say.note(f"note: run {running[0].id} is at work: what it may need stays.")
+        return
+    for path in leftover.unmerged(records.home):
+        say.note(f"note: {path} stays: pieces in it were edited and not merged, or are not ours.")
+    if not order.dry:
+        records.remove_folder()
+    for path in leftover.rest(records.home, dry=order.dry):
+        yield f"remove {path}"
 
 
 def _unfinished_packs(records: Records, order: Order) -> Iterator[str]:
@@ -176,7 +227,7 @@ def _unfinished_packs(records: Records, order: Order) -> Iterator[str]:
         yield f"remove file {path}"
 
 
-def _remove(records: Records, run: Record, order: Order) -> Iterator[str]:
+def _remove(records: Records, run: Record | Damaged, order: Order) -> Iterator[str]:
     try:
         if not order.dry:
             records.remove(run.id)

@@ -1,4 +1,4 @@
-"""README's way to be rid of it all: each command finds what it is for, and removes it.
+"""The way to be rid of it all by hand: each command finds what it is for, and removes it.
 
 Others use this engine: what is run is narrowed to objects of our own, and that the command as it
 stands finds those too is only looked at.
@@ -17,7 +17,9 @@ from tests.test_architecture import ROOT
 
 
 def commands() -> list[str]:
-    block = (ROOT / "README.md").read_text().split("To be rid of it all")[1].split("```")[1]
+    block = (
+        (ROOT / "docs/sandbox.md").read_text().split("by hand, for every user")[1].split("```")[1]
+    )
     return [line.removeprefix("$ ") for line in block.splitlines() if line.startswith("$ ")]
 
 

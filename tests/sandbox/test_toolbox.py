@@ -117,9 +117,11 @@ def test_an_unused_toolbox_of_another_version_can_be_removed(engine, programs):
 def test_a_toolbox_in_use_is_not_old(engine, programs):
     volume = toolbox.filled(engine, programs)
     (name,) = (container.name for container in ours(engine, programs))
+    assert name in toolbox.spare(engine)
     user = engine.client.containers.create(toolbox.IMAGE, mounts=[Mount(toolbox.PLACE, volume)])
     try:
         assert name not in toolbox.old(engine, before=time.time() + 60)
+        assert name not in toolbox.spare(engine)
     finally:
         user.remove()
 
@@ -155,3 +157,11 @@ def test_the_toolbox_of_this_version_is_never_old(engine):
         f"orchestrator-toolbox-{toolbox._digest(toolbox.image_id(engine), toolbox._programs())}"
     )
     assert current not in toolbox.old(engine, before=time.time() + 60)
+
+
+def test_a_toolbox_that_is_being_filled_is_not_spare(engine, programs):
+    volume = toolbox.filled(engine, programs)
+    (container,) = ours(engine, programs)
+    assert container.name in toolbox.spare(engine)
+    container.rename(volume)
+    assert volume not in toolbox.spare(engine)
