@@ -22,6 +22,9 @@ _CUT_OFF = {
     Outcome.RATE_LIMITED,
     Outcome.CANCELLED,
 }
+GREEN_BEFORE = (
+    "A check that was green before the work shows that nothing broke, not that the task is done."
+)
 _RESULTS = {None: "-", True: "green", False: "red"}
 
 
@@ -170,7 +173,10 @@ def _checks(record: Record) -> list[str]:
         (cut(clean(each), 60), _RESULTS[base.get(each)], _RESULTS[proof.get(each)])
         for each in {**base, **proof}
     ]
-    return [f"  {line}" for line in columns(rows)]
+    shown = columns(rows)
+    if any(base.get(each) and passed for each, passed in proof.items()):
+        shown.append(GREEN_BEFORE)
+    return [f"  {line}" for line in shown]
 
 
 def _results(record: Record, tree: str) -> dict[str, bool]:

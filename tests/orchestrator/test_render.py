@@ -34,7 +34,7 @@ from orchestrator.outcome import Finding, Outcome, Verdict
 from orchestrator.record import Approval, Owner, Record
 from orchestrator.render import lines
 from orchestrator.screen import Ink
-from orchestrator.summary import summary
+from orchestrator.summary import GREEN_BEFORE, summary
 from orchestrator.task import Task
 from sandbox.gateway.refusals import NO_REMEDY
 
@@ -245,6 +245,17 @@ def test_a_run_is_summed_up():
         "  orchestrator discard abcde",
         "  git -C /r merge --no-ff agent/20261121-090000-abcde",
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [(True, True, 1), (False, True, 0), (True, False, 0), (None, True, 0)],
+)
+def test_a_check_that_was_green_before_the_work_is_said_to_prove_less(before, after, said):
+    evidence = [Evidence("d" * 40, "image", (check("proof", after),))]
+    if before is not None:
+        evidence.append(Evidence("b" * 40, "image", (check("base", before),)))
+    assert summary(record(evidence=tuple(evidence)), [], PLAIN).count(f"  {GREEN_BEFORE}") == said
 
 
 @pytest.mark.parametrize(
