@@ -1,5 +1,6 @@
 """The hosts that a sandbox may reach, by name and port."""
 
+import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -73,10 +74,14 @@ class AllowList:
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> "AllowList":
-        """Read bundles, `host` (its ports 80 and 443) and `host:port`; ValueError for others."""
+        """Read bundles, `host` (its ports 80 and 443) and `host:port`.
+
+        Raises ValueError for others, and for a bundle's name that is misspelt.
+        """
         places: set[Place] = set()
         below: set[Place] = set()
         for entry in entries:
+            _refuse_misspelt(entry)
             for text in BUNDLES.get(entry, (entry,)):
                 wild = text.startswith("*.")
                 (below if wild else places).update(_places(text[2:] if wild else text, entry))
@@ -92,6 +97,19 @@ class AllowList:
 
     def __bool__(self) -> bool:
         return bool(self.places or self.below)
+
+
+def _refuse_misspelt(entry: str) -> None:
+    """A word that is nearly a bundle's name would, as a host, allow nothing and say nothing."""
+    word = entry.lower()
+    # Letters in another order, such as `pipy`, are not alike to difflib.
+    mixed = [name for name in BUNDLES if sorted(name) == sorted(word)]
+    near = mixed or difflib.get_close_matches(word, BUNDLES)
+    if near and entry not in BUNDLES and not set(entry) & set(".:"):
+        raise ValueError(
+            f"{entry!r} is none of the bundles: did you mean {near[0]}? A host of that name is"
+            f" written with its port: {entry}:443"
+        )
 
 
 def _places(text: str, entry: str) -> set[Place]:

@@ -178,6 +178,11 @@ def test_every_key_is_read():
             " one of the bundles pypi, npm, debian, crates, go, rubygems, maven, github",
         ),
         (
+            b"[network]\nsetup = ['pipy']",
+            "network: 'pipy' is none of the bundles: did you mean pypi? A host of that name is"
+            " written with its port: pipy:443",
+        ),
+        (
             b"[network.indexes.a]\nurl = 'ftp://b'",
             "network: the index a needs a url that begins with https://",
         ),

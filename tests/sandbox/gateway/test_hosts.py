@@ -47,6 +47,21 @@ def test_what_is_no_host_is_refused_with_the_bundles_named(entry):
         AllowList.of([entry])
 
 
+@pytest.mark.parametrize(
+    ("entry", "meant"), [("pipy", "pypi"), ("PyPI", "pypi"), ("crate", "crates"), ("git", "github")]
+)
+def test_a_misspelt_bundle_is_no_host(entry, meant):
+    said = rf"'{entry}' is none of the bundles: did you mean {meant}\? A host .* port: {entry}:443"
+    with pytest.raises(ValueError, match=said):
+        AllowList.of([entry])
+    assert AllowList.of([f"{entry}:443"]).allows(place(f"{entry}:443"))
+
+
+@pytest.mark.parametrize("word", ["nexus", "cargo", "db", "localhost"])
+def test_a_word_like_no_bundle_is_a_host(word):
+    assert AllowList.of([word]).allows(place(f"{word}:443"))
+
+
 NO_PLACES = """
 example.org :443 example.org: example.org:+443 example.org:443:443 a@example.org:443
 example.org:٤٤٣ [::1%eth0]:1 ::1:443 example.org\x00:443
