@@ -25,7 +25,6 @@ from splitters.map import Map, draw
 _SILENT = 1.0
 """Seconds of work that nobody is told of."""
 _SAMPLE = 8192
-_BINARY = "it is binary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Found:
     named: bool
     """The file itself was named, not a folder above it."""
     unread: bool = False
-    """It was named, and it cannot be read, or is no text."""
+    """It was named, and it cannot be read, is no text, or is too large."""
 
     def as_object(self) -> dict[str, object]:
         return {
@@ -107,7 +106,7 @@ def _outlined(parser: Parser, files: Sequence[tuple[Path, bool]]) -> Iterator[Fo
             continue
         trouble = _unfit(content)
         outlined = Outlined("", (), trouble) if trouble else parser.outline(content, str(path))
-        yield Found(_name(path), outlined, named, named and trouble == _BINARY)
+        yield Found(_name(path), outlined, named, named and bool(trouble))
 
 
 def _content(path: Path) -> bytes:
@@ -120,7 +119,7 @@ def _unfit(content: bytes) -> str:
     """Why a file has no outline, in words; else empty."""
     if len(content) > LARGEST:
         return f"it has more than {LARGEST >> 20} MiB"
-    return _BINARY if form.encoding(content[:_SAMPLE]) == "binary" else ""
+    return "it is binary" if form.encoding(content[:_SAMPLE]) == "binary" else ""
 
 
 def _print(found: Iterable[Found], depth: int) -> int:

@@ -106,12 +106,17 @@ def test_a_named_file_that_cannot_be_read_is_an_error_and_the_rest_is_shown(fold
 @pytest.mark.parametrize("words", [(), ("--json",)])
 @pytest.mark.parametrize(
     ("name", "trouble"),
-    [("bin.py", "it is binary"), ("/proc/self/mem", "it cannot be read: Input/output error")],
+    [
+        ("bin.py", "it is binary"),
+        ("big.py", "it has more than 16 MiB"),
+        ("/proc/self/mem", "it cannot be read: Input/output error"),
+    ],
 )
 def test_a_named_file_without_text_ends_with_2_and_the_rest_is_shown(
     folder, orchestrator, name, trouble, words
 ):
     (folder / "bin.py").write_bytes(b"\0\1\2")
+    (folder / "big.py").write_bytes(b"\n" * ((16 << 20) + 1))
     said = orchestrator("outline", name, "sums.py", *words)
     assert (said.code, trouble in said.err + said.text) == (2, True)
     assert "sums.py" in said.text
