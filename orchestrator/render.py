@@ -51,7 +51,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
     """What to show of an event; often nothing.
 
     `streamed` when the run is watched: what commands print is shown as it comes, and which files
-    are not in the base before it starts, so neither is to be shown again.
+    are not in the base before it starts, so neither is to be shown again. Nor are all findings at
+    the end: each was with its change, and the summary of the run lists them.
     """
     match event:
         case RunStarted():
@@ -93,7 +94,7 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
         case Delegated():
             return _delegated(event, ink)
         case Judged():
-            return _judged(event, ink)
+            return _judged(event, ink, streamed)
         case Delivered():
             return [f"branch {event.branch} at {event.commit[:10]}"]
         case Approved(by=by, tree=tree):
@@ -217,8 +218,8 @@ def _delegated(event: Delegated, ink: Ink) -> list[str]:
     return [first, *(f"     {line}" for line in _some(event.message))]
 
 
-def _judged(event: Judged, ink: Ink) -> list[str]:
-    found = [f"     {finding(each, ink)}" for each in event.findings]
+def _judged(event: Judged, ink: Ink, streamed: bool) -> list[str]:
+    found = [] if streamed else [f"     {finding(each, ink)}" for each in event.findings]
     return [f"verdict {verdict_word(event.verdict, ink)}", *found]
 
 

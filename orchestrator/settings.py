@@ -181,7 +181,7 @@ def task(
             network=reached,
             setup_inputs=settings.setup_inputs,
             history=None if settings.history == "all" else settings.history,
-            checks=checks,
+            checks=tuple(dict.fromkeys(checks)),
             only=only,
             map_tokens=_map_tokens(settings, flags) if worker == "agent" else 0,
             delegates=_delegates(settings, flags) if worker == "agent" else (),

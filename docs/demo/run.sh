@@ -95,7 +95,6 @@ fi
 title 'What came out'
 typed log "$run"
 typed diff "$run"
-typed show "$run"
 title 'What you can type next'
 next_commands
 exit "$status"

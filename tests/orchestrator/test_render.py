@@ -176,6 +176,7 @@ def test_an_event_is_shown(name):
     [
         (SHOWN["failed call"][0], ["     file"]),
         (SHOWN["red check"][0], ["check make test failed (2), 1.2 s"]),
+        (SHOWN["verdict"][0], ["verdict block"]),
     ],
 )
 def test_what_was_streamed_is_not_shown_again(event, expected):

@@ -320,6 +320,11 @@ def test_flags_win_over_the_file():
     )
 
 
+def test_a_check_that_is_named_twice_runs_once():
+    flags = Flags(checks=("b", "a", "b"))
+    assert settings.task("repo", "mend it", Settings(), flags).task.checks == ("b", "a")
+
+
 def test_more_turns_than_any_run_takes_are_clamped_with_a_warning():
     planned = settings.task("repo", "mend it", Settings(), Flags(turns=51))
     assert (planned.task.limits.turns, planned.warnings) == (
