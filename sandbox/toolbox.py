@@ -52,7 +52,10 @@ def filled(engine: Engine, programs: Mapping[str, bytes], kit: Kit = TOOLBOX) ->
     """
     image = image_id(engine, kit)
     name = _name(image, programs)
-    return _complete(engine, name) or _fill(engine, name, image, programs, kit.place)
+    while True:  # whoever was first may have removed its own by the time that we look
+        volume = _complete(engine, name) or _fill(engine, name, image, programs, kit.place)
+        if volume:
+            return volume
 
 
 def old(engine: Engine, before: float, kits: Iterable[Kit] = ()) -> tuple[str, ...]:
@@ -163,7 +166,10 @@ def _volume_of(container: Container) -> str:
     return str(container.attrs["Mounts"][0]["Name"])
 
 
-def _fill(engine: Engine, name: str, image: str, programs: Mapping[str, bytes], place: str) -> str:
+def _fill(
+    engine: Engine, name: str, image: str, programs: Mapping[str, bytes], place: str
+) -> str | None:
+    """The volume, filled; None when somebody else was first."""
     own = f"{name}-{secrets.token_hex(4)}"
     labels = {LABEL: name, MAKER: Owner.of_this_process().text}
     engine.client.volumes.create(own, labels=labels)
@@ -177,7 +183,7 @@ def _fill(engine: Engine, name: str, image: str, programs: Mapping[str, bytes], 
     except BaseException as error:
         _discard(engine, container, own)
         if isinstance(error, APIError) and error.status_code == HTTPStatus.CONFLICT:
-            return _volume_of(engine.client.containers.get(name))
+            return None
         raise
     return own
 

@@ -1,11 +1,8 @@
 """gc --everything: all that we keep goes, and nothing of anybody else's."""
 
-import json
 import secrets
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from urllib.parse import unquote
 
 import pytest
@@ -16,6 +13,7 @@ from sandbox import BASE_IMAGE, prepare, toolbox
 from sandbox.stock import present
 from tests.cli.conftest import git
 from tests.cli.test_machine import begin
+from tests.played import Played, listening
 
 
 @pytest.fixture
@@ -87,7 +85,7 @@ def test_it_goes_by_no_age(orchestrator):
     assert (said.code, "--everything goes by no age and no size" in said.err) == (2, True)
 
 
-class Deserted(BaseHTTPRequestHandler):
+class Deserted(Played):
     """An engine with built images, ours and another's, and no prepared one."""
 
     names = ("orchestrator/base:1", "orchestrator/codex:9", "orchestrator-test/a:1", "debian:12")
@@ -97,36 +95,23 @@ class Deserted(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         if path.endswith("/version"):
             facts = {"ApiVersion": "1.41", "Version": "20.10", "Os": "linux", "Arch": "amd64"}
-            return self._say(facts)
+            return self.say(200, facts)
         if path.endswith("/images/json") and "filter" not in self.path:
-            return self._say([{"Id": name, "RepoTags": [name]} for name in self.names])
-        return self._say({"Volumes": []} if path.endswith("/volumes") else [])
+            return self.say(200, [{"Id": name, "RepoTags": [name]} for name in self.names])
+        return self.say(200, {"Volumes": []} if path.endswith("/volumes") else [])
 
     def do_DELETE(self):
         self.removed.append(unquote(self.path.partition("/images/")[2].partition("?")[0]))
-        self._say([])
-
-    def _say(self, what: object) -> None:
-        body = json.dumps(what).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        pass
+        self.say(200, [])
 
 
 @pytest.fixture
 def deserted(monkeypatch):
     """The names of images that are removed from that engine."""
     Deserted.removed = []
-    with HTTPServer(("127.0.0.1", 0), Deserted) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.server_port}")
+    with listening(Deserted) as address:
+        monkeypatch.setenv("DOCKER_HOST", address)
         yield Deserted.removed
-        server.shutdown()
 
 
 def test_what_all_runs_stand_on_goes_with_the_last_prepared_image(orchestrator, home, deserted):

@@ -3,21 +3,18 @@ import json
 import secrets
 import tarfile
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
 
 import pytest
-from docker import DockerClient
 from docker.errors import APIError
 
-from sandbox import Engine, connect
+from sandbox import connect
 from sandbox.images import PREPARED, SETUP
 from sandbox.preparation import LABEL
 from sandbox.stock import Stored, present, remove, spare, stored
+from tests.played import Played, served
 from tests.project import MANIFEST, Project
 
 
@@ -46,21 +43,6 @@ def test_an_image_is_found_and_removed(engine, image):
     assert not remove(engine, found)
 
 
-class Played(BaseHTTPRequestHandler):
-    """An engine that says what it is told to say."""
-
-    def say(self, status: int, what: object) -> None:
-        body = json.dumps(what).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
 class Image(Played):
     """An engine's image that somebody else removes when we want to."""
 
@@ -79,16 +61,6 @@ class Image(Played):
     def do_DELETE(self):
         type(self).refused = True
         return self.say(self.refusal, {"message": "reference does not exist"})
-
-
-@contextmanager
-def served(handler: type[Played]) -> Iterator[Engine]:
-    with HTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        client = DockerClient(f"tcp://127.0.0.1:{server.server_port}", version="1.41")
-        with closing(client):
-            yield Engine(client, "20.10", "amd64", "")
-        server.shutdown()
 
 
 @pytest.mark.parametrize("status", [404, 409, 500])

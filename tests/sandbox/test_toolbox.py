@@ -9,6 +9,7 @@ from docker.types import Mount
 from sandbox import toolbox
 from sandbox.engine import Engine, connect
 from sandbox.kit import Kit
+from tests.played import Played, served
 
 
 @pytest.fixture
@@ -83,6 +84,33 @@ def test_many_who_fill_at_once_agree_and_leave_one_volume(engine, programs):
         names = set(pool.map(lambda _: toolbox.filled(engine, programs), range(5)))
     assert len(names) == 1
     assert {volume.name for volume in volumes(engine, programs)} == names
+
+
+class Contended(Played):
+    """Another process is first to fill it; what that one has is gone when we look."""
+
+    renamed: list[int]
+
+    def do_GET(self):
+        self._answer(404 if "/containers/orchestrator-toolbox-" in self.path else 200)
+
+    do_PUT = do_DELETE = do_GET
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if "/rename" in self.path:
+            self.renamed.append(200 if self.renamed else 409)
+        self._answer(self.renamed[-1] if "/rename" in self.path else 200)
+
+    def _answer(self, status: int) -> None:
+        self.say(status, {"Id": "c", "Name": "v", "message": "not now"})
+
+
+def test_a_toolbox_that_was_filled_first_and_removed_at_once_is_filled_again():
+    Contended.renamed = []
+    with served(Contended) as engine:
+        assert toolbox.filled(engine, {}).startswith("orchestrator-toolbox-")
+    assert Contended.renamed == [409, 200]
 
 
 def test_a_filling_that_was_interrupted_is_never_used(engine, programs):
