@@ -150,7 +150,7 @@ def _images(engine: Engine, records: Records, order: Order) -> Iterator[Deed]:
     """A run that has begun, and has no container yet, has used its image since."""
     began = min((run.created for run in _running(records)), default=inf)
     keep = shelf.Keep(records.home, order.everybodys, began)
-    found = stored(engine)
+    found = stored(engine) if order.everything else stored(engine, keep.is_anothers)
     gone = set()
     for image in spare(found, keep, before=order.before, space=order.space):
         if order.dry or remove(engine, image):
@@ -158,7 +158,7 @@ def _images(engine: Engine, records: Records, order: Order) -> Iterator[Deed]:
             yield shelf.deed("remove", image)
     left = [image for image in found if image.id not in gone]
     for image in left:
-        if not keep.is_anothers(image):
+        if not keep.is_anothers(image.owner):
             yield shelf.deed("keep", image)
     if order.everything and not left and began == inf:
         yield from map(Deed.of, _ground(engine, order))

@@ -66,17 +66,17 @@ class Keep:
 
     def __call__(self, image: Stored) -> bool:
         """Whether an image has to stay: another's, or used since a live run may have needed it."""
-        if self._is_ours(image):
+        if self._is_ours(image.owner):
             return image.used >= self.began
-        return self.is_anothers(image) or image.used >= min(self.began, time.time() - AT_ONCE)
+        return self.is_anothers(image.owner) or image.used >= min(self.began, time.time() - AT_ONCE)
 
-    def is_anothers(self, image: Stored) -> bool:
-        """Whether it is nothing to us."""
-        abandoned = image.owner and preparation.abandoned(image.owner)
-        return not (self.everybodys or abandoned or self._is_ours(image))
+    def is_anothers(self, owner: str) -> bool:
+        """Whether the images of an owner are nothing to us."""
+        abandoned = owner and preparation.abandoned(owner)
+        return not (self.everybodys or abandoned or self._is_ours(owner))
 
-    def _is_ours(self, image: Stored) -> bool:
-        return image.owner == preparation.owner(self.home)
+    def _is_ours(self, owner: str) -> bool:
+        return owner == preparation.owner(self.home)
 
 
 def size(count: int) -> str:

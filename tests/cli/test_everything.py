@@ -30,9 +30,7 @@ def files(home: Path) -> set[Path]:
     return {path for path in home.rglob("*") if path.suffix != ".lock"}
 
 
-def test_all_that_is_kept_goes_but_for_branches(
-    orchestrator, mended, repository, home, engine, anothers
-):
+def test_all_that_is_kept_goes_but_for_branches(orchestrator, mended, home, engine, anothers):
     orchestrator("split", "sums.py")
     for name in ("clones", "logs"):
         (home / name).mkdir()

@@ -157,10 +157,13 @@ def test_what_set_up_put_into_the_repositorys_settings_stays(project):
 
 
 def test_a_layer_that_fails_leaves_nothing(engine, project):
+    def mine() -> list[str]:
+        return [image.id for image in stored(engine, lambda owner: owner != project.owner)]
+
     project.owner = str(project.folder)
     project.prepare("true")
-    before = [image.id for image in stored(engine) if image.owner == project.owner]
+    before = mine()
     broken = replace(project.source(("true",)), commit="1" * 40, history=None)
     with pytest.raises(ImageError, match="cannot be put into the image"):
         prepare(engine, BASE_IMAGE, broken, setup=("true",), owner=project.owner)
-    assert [image.id for image in stored(engine) if image.owner == project.owner] == before
+    assert mine() == before

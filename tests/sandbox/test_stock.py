@@ -32,7 +32,9 @@ def image(engine):
 
 
 def find(engine, name: str) -> Stored:
-    (found,) = (each for each in stored(engine) if name in (*each.names, each.id))
+    """What is told of an image, which nobody or one of our owners has."""
+    ours = stored(engine, lambda owner: owner not in ("", "mine", "theirs", "somebody"))
+    (found,) = (each for each in ours if name in (*each.names, each.id))
     return found
 
 
@@ -149,6 +151,18 @@ def test_each_image_has_the_size_of_its_own_and_is_used_when_it_is_asked_for(eng
     assert (ground.owner, layer.owner) == ("somebody", "somebody")
     project.prepare("head -c 3000000 /dev/zero >/opt/large")
     assert find(engine, second.image).used > max(layer.used, find(engine, first.image).used)
+
+
+def test_images_of_others_are_left_out_and_what_they_stand_on_is_busy(engine, project):
+    project.owner = "mine"
+    ground = project.prepare("true").image
+    project.commit({"app.py": b"two\n"})
+    project.owner = "theirs"
+    layer = project.prepare("true").image
+    assert not find(engine, ground).busy
+    mine = {each.id: each for each in stored(engine, lambda owner: owner != "mine")}
+    assert (mine[ground].busy, layer in mine) == (True, False)
+    assert {each.owner for each in mine.values()} == {"mine"}
 
 
 def test_a_set_up_that_stays_behind_is_built_upon(engine, project):
