@@ -182,16 +182,6 @@ def test_a_flood_of_what_is_no_message_ends_it_soon(desk):
     assert ran.took < 30
 
 
-def test_a_flood_keeps_nobody_from_cancelling(desk):
-    def stop(event):
-        if isinstance(event, Text):
-            raise KeyboardInterrupt
-
-    ran = desk.fake("flood", watch=stop)
-    assert ran.record.outcome is Outcome.CANCELLED
-    assert ran.record.seconds < 30
-
-
 CLOCKS = {
     "silence": ("hang", Limits(silence=2), Outcome.STALLED),
     "silence, for all it prints": ("mutter", Limits(silence=2, seconds=60), Outcome.STALLED),

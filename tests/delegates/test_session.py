@@ -36,9 +36,10 @@ class Watched:
         limits = Limits(silence=silence)
         self.session = Session(workspace.box, "sh", limits, time.monotonic() + 60)
         self.caught_up = True
+        self.kept = io.BytesIO()
         self._workspace, self._loop = workspace, loop
         self.items = self.session.items(
-            ("sh", "-c", script), b"", {}, io.BytesIO(), lambda: self.caught_up
+            ("sh", "-c", script), b"", {}, self.kept, lambda: self.caught_up
         )
 
     def ask(self, seconds=30.0):
@@ -152,6 +153,15 @@ def test_of_a_program_that_prints_without_end_little_is_read_once_it_is_to_stop(
         read += 1
     assert read <= LAST
     assert time.monotonic() - began < 8
+
+
+def test_of_a_program_that_prints_without_end_little_is_read_once_nobody_listens(begin):
+    """Unless it is left at once, what is on its way takes seconds, on a busy machine a minute."""
+    watched = begin("yes")
+    assert watched.next() == "y"
+    before = len(watched.kept.getvalue())
+    watched.items.close()
+    assert len(watched.kept.getvalue()) - before < 300_000  # it would be 660,000 to 4,000,000
 
 
 def test_at_its_end_nobody_is_left_waiting(begin):
