@@ -2,7 +2,6 @@
 
 import gc
 import os
-import shutil
 import subprocess
 import warnings
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import pytest
 from orchestrator.cli.main import call
 from orchestrator.models.table import PROVIDERS
 from orchestrator.records import Records
+from tests.again import have_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +127,6 @@ class Past:
         (run,) = Records(folder / "home").all()
         return cls(folder, run.id)
 
-    def copied(self, folder: Path) -> str:
-        """Have it once more, to be changed, in a folder that has nothing of its name; the id."""
-        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
-        home = Records(folder / "home").folder(self.run)
-        for file in (home.record, home.journal):
-            before, here = (os.fsencode(each) for each in (self.folder, folder))
-            file.write_bytes(file.read_bytes().replace(before + b"/", here + b"/"))
-        return self.run
-
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Past:
@@ -148,9 +139,9 @@ def copied(tmp_path: Path, home: Path, monkeypatch) -> Callable[[Past], str]:
     """Stand in a repository that is as one of a finished run: the id of the run."""
 
     def copy(past: Past) -> str:
-        run = past.copied(tmp_path)
+        have_again(past.folder, tmp_path)
         monkeypatch.chdir(tmp_path / "r")
-        return run
+        return past.run
 
     return copy
 

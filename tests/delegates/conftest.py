@@ -1,6 +1,7 @@
 """Whole runs in which the real Claude Code and Codex work, against a played API."""
 
 import secrets
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from orchestrator.run import Employ, run
 from orchestrator.settings import Flags, Settings
 from orchestrator.workers import hire
 from sandbox.gateway.routes import Route
+from tests.again import have_again
 from tests.api.request import Request
 from tests.api.scenario import Scenario
 from tests.api.server import play
@@ -191,6 +193,14 @@ class Desk:
         origin = Origin.of(record, Folder(before.folder), fork=fork)
         more = {"prompt": "go on", "base": record.base, **more}
         return self.run(record.task.worker, scenario, origin=origin, **more)
+
+    def have_again(self, past: Ran) -> Ran:
+        """A run that ended at another desk, whose repository was the same, has ended here, too."""
+        shutil.rmtree(self.repository)
+        have_again(past.repository.parent, self.repository.parent)
+        record = Records(self.home).load(past.record.id)
+        folder = self.home / "runs" / record.id
+        return replace(past, record=record, repository=self.repository, folder=folder)
 
 
 @pytest.fixture(scope="session", autouse=True)

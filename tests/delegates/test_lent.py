@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -33,10 +34,14 @@ NO_DOOR = (
 )
 
 
+def at(folder) -> Desk:
+    files = {**FILES, "steps.py": SOURCE}
+    return Desk(tiny_repository(folder / "user", files), folder / "home")
+
+
 @pytest.fixture
 def desk(tmp_path):
-    files = {**FILES, "steps.py": SOURCE}
-    return Desk(tiny_repository(tmp_path / "user", files), tmp_path / "home")
+    return at(tmp_path)
 
 
 def ours(worker, tool, **arguments):
@@ -69,18 +74,29 @@ def mend(worker):
     )
 
 
-def test_a_large_file_is_changed_in_its_piece_by_one_commit(desk, worker):
-    ran = desk.run(worker, scenario(*mend(worker)))
+@pytest.fixture(scope="module")
+def mended(tmp_path_factory):
+    """A run in which that was done: one for each program, to look at."""
+
+    @cache
+    def mended(worker):
+        return at(tmp_path_factory.mktemp(worker)).run(worker, scenario(*mend(worker)))
+
+    return mended
+
+
+def test_a_large_file_is_changed_in_its_piece_by_one_commit(mended, worker):
+    ran = mended(worker)
     assert (ran.record.outcome, ran.record.said) == (Outcome.DONE, "Mended.")
     assert ran.file("steps.py") == SOURCE.replace(WRONG, RIGHT)
     assert len(ran.commits) == len(ran.told(Changed)) == 1
-    said = git(desk.repository, "log", "-1", "--format=%B", ran.record.branch).decode()
+    said = git(ran.repository, "log", "-1", "--format=%B", ran.record.branch).decode()
     assert "Tool: mcp__orchestrator__patch_file" in said
     assert [call.error for call in ran.told(ToolFinished)] == [False, False]
 
 
-def test_a_replay_uses_the_tools_anew_and_ends_in_the_same_tree(desk, worker):
-    ran = desk.run(worker, scenario(*mend(worker)))
+def test_a_replay_uses_the_tools_anew_and_ends_in_the_same_tree(desk, worker, mended):
+    ran = mended(worker)
     again = desk.run(worker, scenario(), traffic=Replay(ran.folder / "cassette"))
     assert (again.record.tree, again.asked) == (ran.record.tree, [])
     assert [call.tool for call in again.told(ToolFinished)] == [

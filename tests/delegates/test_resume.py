@@ -12,6 +12,7 @@ from orchestrator.pricing import Usage
 from tests.api.scenario import Expect, Scenario, Step
 from tests.conftest import git
 from tests.delegates.test_runs import ADD, asks, scenario
+from tests.delegates.test_runs import mended as mended
 
 READ = "cat src/app.py > seen.txt"
 SEEN = b"def add(a, b):\n    return b + a\n"
@@ -36,9 +37,9 @@ def transcript(ran):
 
 
 @pytest.fixture
-def first(desk, worker):
+def first(desk, worker, mended):
     """A run that ended well."""
-    return desk.run(worker, scenario(asks(worker, ADD), Step("add is mended.")))
+    return desk.have_again(mended(worker))
 
 
 def going_on(worker):

@@ -1,5 +1,7 @@
 """What a person gets who gives a task to Claude Code or Codex."""
 
+from functools import cache
+
 import pytest
 
 from orchestrator.events import Changed, Raw, Session, Turn, WorkerFinished
@@ -9,6 +11,8 @@ from orchestrator.pricing import Usage
 from orchestrator.settings import Settings
 from orchestrator.task import Limits
 from tests.api.scenario import Call, Expect, Fault, Scenario, Step
+from tests.conftest import FILES, tiny_repository
+from tests.delegates.conftest import Desk
 
 ADD = "sed -i 's/a + b/b + a/' src/app.py"
 
@@ -54,8 +58,21 @@ def test_each_call_that_changes_files_is_a_commit(desk, worker):
     assert ran.told(Raw) == []
 
 
-def test_what_it_costs_is_what_the_gateway_counted(desk, worker):
-    ran = desk.run(worker, scenario(asks(worker, ADD), Step("Done.")))
+@pytest.fixture(scope="session")
+def mended(tmp_path_factory):
+    """A run in which a program mended the sum and ended well: one for each program, to look at."""
+
+    @cache
+    def mended(worker):
+        folder = tmp_path_factory.mktemp(worker)
+        desk = Desk(tiny_repository(folder / "user", FILES), folder / "home")
+        return desk.run(worker, scenario(asks(worker, ADD), Step("add is mended.")))
+
+    return mended
+
+
+def test_what_it_costs_is_what_the_gateway_counted(mended, worker):
+    ran = mended(worker)
     turns = ran.told(Turn)
     assert (ran.record.turns, ran.record.input_tokens) == (len(turns), 100 * len(turns))
     assert ran.record.cost == pytest.approx(sum(turn.cost for turn in turns))
@@ -69,8 +86,8 @@ def test_the_key_is_in_no_file_of_the_run(desk, worker):
     assert [path for path in files if ran.key.encode() in path.read_bytes()] == []
 
 
-def test_a_replay_needs_no_model_and_ends_in_the_same_tree(desk, worker):
-    ran = desk.run(worker, scenario(asks(worker, ADD), Step("Done.")))
+def test_a_replay_needs_no_model_and_ends_in_the_same_tree(desk, worker, mended):
+    ran = mended(worker)
     again = desk.run(worker, Scenario(()), traffic=Replay(ran.folder / "cassette"))
     assert (again.record.tree, again.asked) == (ran.record.tree, [])
 
