@@ -14,6 +14,7 @@ from sandbox.container import lost
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError, SandboxLostError
 from sandbox.exec import (
+    ABORT,
     ATTEMPTS,
     CANNOT_START,
     DRAIN,
@@ -193,7 +194,7 @@ class FramedChannel:
             if connection.greeted(HELLO_SECONDS):
                 return connection
             connection.close()
-            if REFUSAL not in connection.complaint:
+            if not any(said in connection.complaint for said in (REFUSAL, ABORT)):
                 break
             time.sleep(PAUSE)
         if dead := lost(self._api, self._container):

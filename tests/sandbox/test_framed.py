@@ -6,7 +6,9 @@ import time
 import pytest
 
 from sandbox import Exit, Limits, Line
+from sandbox.exec import ExecChannel
 from tests.images_kinds import built
+from tests.played import Played, served
 
 
 def left(box) -> bytes:
@@ -103,6 +105,44 @@ def test_at_the_limit_of_processes_a_command_takes_the_place_of_others(full):
 def test_at_the_limit_of_processes_evidence_is_not_refused(full):
     for _ in range(20):
         assert full.run(["echo", "fine"], evidence=True).stdout == b"fine\n"
+
+
+ABORT = "echo 'runtime/cgo: pthread_create failed: Resource temporarily unavailable' >&2"
+
+
+def test_evidence_whose_start_was_aborted_by_the_engine_is_tried_again(box):
+    """Played; the limit of processes does it once in hundreds of tries."""
+    script = f"[ -e /tmp/tried ] || {{ touch /tmp/tried; {ABORT}; exit 2; }}; echo fine"
+    done = box.run(["sh", "-c", script], evidence=True)
+    assert (done.stdout, done.stderr, done.exit.status) == (b"fine\n", b"", 0)
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_evidence_that_only_speaks_of_an_abort_is_run_once(box, status):
+    script = f"{ABORT}; echo >> /tmp/times; wc -l < /tmp/times; rm /tmp/times; exit {status}"
+    done = box.run(["sh", "-c", script], evidence=True)
+    assert (done.stdout, done.exit.status) == (b"1\n", status)
+
+
+class Aborting(Played):
+    """An engine that twice aborts the start of what it was to run."""
+
+    statuses = (2, 2, 0)
+    started = 0
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        type(self).started += self.path.endswith("/start")
+        self.say(200, {"Id": "1"})
+
+    def do_GET(self):
+        self.say(200, {"Running": False, "ExitCode": self.statuses[self.started - 1]})
+
+
+def test_a_sweep_whose_start_was_aborted_by_the_engine_is_tried_again():
+    with served(Aborting) as engine:
+        ExecChannel(engine, "box").sweep()
+    assert Aborting.started == 3
 
 
 def test_a_server_left_behind_lives_on_when_it_prints(box):
