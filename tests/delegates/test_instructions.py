@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,8 +65,21 @@ def first_request(ran) -> str:
     return json.dumps(asked.body)
 
 
-def test_the_repositorys_instructions_count_for_both(desk_with, worker):
-    ran = desk_with(OURS).run(worker, scenario(Step("Nothing to do.")))
+@pytest.fixture(scope="module")
+def mended(tmp_path_factory):
+    """A run with all that: one for each program, to look at."""
+
+    @cache
+    def mended(worker):
+        folder = tmp_path_factory.mktemp(worker)
+        desk = Desk(tiny_repository(folder / "user", {**FILES, **OURS}), folder / "home")
+        return desk.run(worker, scenario(asks(worker, ADD), Step("Done.")))
+
+    return mended
+
+
+def test_the_repositorys_instructions_count_for_both(mended, worker):
+    ran = mended(worker)
     said = first_request(ran)
     assert "| AGENTS_base: tabs, see @src/app.py" in said
     assert "src/CLAUDE.md, for the files in src:\\n| NESTED_base: no new module" in said
@@ -73,8 +87,8 @@ def test_the_repositorys_instructions_count_for_both(desk_with, worker):
     assert "return a + b" not in said
 
 
-def test_claude_code_has_its_agents_commands_skills_and_rules(desk_with):
-    ran = desk_with(OURS).run("claude", scenario(Step("Nothing to do.")))
+def test_claude_code_has_its_agents_commands_skills_and_rules(mended):
+    ran = mended("claude")
     for mark in ("AGENT_base", "COMMAND_base", "SKILL_base", "RULE_base"):
         assert mark in first_request(ran)
 
@@ -93,10 +107,9 @@ def test_they_can_be_left_out(desk_with, worker):
     assert "_base" not in first_request(ran)
 
 
-def test_a_replay_is_told_the_same(desk_with, worker):
-    desk = desk_with(OURS)
-    ran = desk.run(worker, scenario(asks(worker, ADD), Step("Done.")))
-    again = desk.run(worker, Scenario(()), traffic=Replay(ran.folder / "cassette"))
+def test_a_replay_is_told_the_same(desk_with, mended, worker):
+    ran = mended(worker)
+    again = desk_with(OURS).run(worker, Scenario(()), traffic=Replay(ran.folder / "cassette"))
     assert (again.record.outcome, again.record.tree) == (Outcome.DONE, ran.record.tree)
 
 

@@ -11,7 +11,7 @@ from orchestrator.outcome import Outcome, Verdict
 from orchestrator.pricing import Usage
 from tests.api.scenario import Expect, Scenario, Step
 from tests.conftest import git
-from tests.delegates.test_runs import ADD, asks, scenario
+from tests.delegates.test_runs import ADD, asks, last, scenario
 from tests.delegates.test_runs import mended as mended
 
 READ = "cat src/app.py > seen.txt"
@@ -77,37 +77,38 @@ def test_a_fork_has_another_id_and_leaves_the_first_one_free(desk, worker, first
     assert third.commits == forks[0].commits
 
 
-def test_a_cancelled_run_goes_on(desk, worker):
+def test_a_run_that_a_person_stopped_keeps_what_is_recorded_and_goes_on(desk, worker):
     def watch(event):
         if isinstance(event, Changed):
             raise KeyboardInterrupt
 
     steps = scenario(asks(worker, ADD), rest=asks(worker, "sleep 4242"))
     first = desk.run(worker, steps, watch=watch)
-    assert first.record.outcome is Outcome.CANCELLED
+    assert (first.record.outcome, len(first.commits)) == (Outcome.CANCELLED, 1)
     again = desk.resume(first, going_on(worker))
     assert "mend add" in first_request(again)
     assert (again.record.outcome, again.file("seen.txt")) == (Outcome.DONE, SEEN)
 
 
-def test_a_run_without_budget_goes_on_with_a_new_one(desk, worker):
+def test_a_budget_is_bound_in_the_midst_of_the_work_and_gone_on_with_a_new_one(desk, worker):
     costly = asks(worker, ADD, usage=Usage(100_000, 20))
-    first = desk.run(worker, scenario(costly, rest=costly), cost=0.01)
-    assert first.record.outcome is Outcome.BUDGET
+    first = desk.run(worker, scenario(rest=costly), cost=0.01)
+    assert (first.record.outcome, len(first.asked)) == (Outcome.BUDGET, 1)
     again = desk.resume(first, scenario(asks(worker, READ), Step("Done.")), cost=0.5)
     assert "mend add" in first_request(again)
     assert again.record.outcome is Outcome.DONE
     assert again.record.input_tokens < 100_000
 
 
-def test_a_run_without_turns_goes_on_with_new_ones(desk, worker):
-    first = desk.run(worker, scenario(rest=asks(worker, ADD)), turns=2)
-    assert first.record.outcome is Outcome.BUDGET
+def test_a_model_that_never_finishes_has_so_many_turns_and_goes_on_with_new_ones(desk, worker):
+    first = desk.run(worker, scenario(rest=asks(worker, ADD)), turns=3)
+    assert (first.record.outcome, last(first).reason) == (Outcome.BUDGET, "turns")
+    assert (first.record.turns, len(first.asked)) == (3, 3)
     again = desk.resume(first, scenario(asks(worker, READ), Step("Done.")), turns=2)
     assert again.record.outcome is Outcome.DONE
 
 
-def test_time_that_ran_out_leaves_a_session(desk, worker):
+def test_the_time_of_a_run_ends_it_and_leaves_a_session(desk, worker):
     first = desk.run(worker, scenario(asks(worker, ADD), asks(worker, "sleep 4242")), seconds=14)
     assert first.record.outcome is Outcome.TIME
     again = desk.resume(first, going_on(worker))
