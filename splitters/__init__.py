@@ -8,8 +8,8 @@ from splitters.document import Document
 from splitters.language import Language
 from splitters.outline import Declaration, Outline, outline
 from splitters.piece import Piece, Pieces
-from splitters.split import TARGET, UnknownLanguageError, split
-from splitters.table import LANGUAGES
+from splitters.split import TARGET, split
+from splitters.table import LANGUAGES, UnknownLanguageError
 
 __all__ = [
     "LANGUAGES",

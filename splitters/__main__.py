@@ -22,9 +22,9 @@ from typing import Any, BinaryIO
 from splitters.detect import detect
 from splitters.frames import HEADER, head
 from splitters.outline import Declaration, Outline, outline
-from splitters.split import UnknownLanguageError, split
+from splitters.split import split
 from splitters.syntax import parse
-from splitters.table import BY_NAME, LANGUAGES
+from splitters.table import BY_NAME, LANGUAGES, UnknownLanguageError
 
 DEPTH = 64
 """Declarations nested deeper are left out of an outline."""

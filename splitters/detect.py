@@ -35,9 +35,10 @@ CONTENTS = (
 
 
 def detect(path: str, data: bytes = b"") -> Language | None:
-    """The file's language; None: none of the table's, or no text at all.
+    """The file's language, as `split` and `outline` take it; None: none of the table's, or no text.
 
-    Of the content the first `HEAD` bytes count; without them only the name does.
+    Nothing is read from disk: `path` is a name. Of the content the first `HEAD` bytes count;
+    without them only the name does.
     """
     head = data[:HEAD]
     encoding = wide(head)

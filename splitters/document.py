@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from splitters.language import Language
 from splitters.piece import Pieces
 from splitters.source import Source, read
-from splitters.split import TARGET, TEXT, cut, known
+from splitters.split import TARGET, cut
 from splitters.syntax import Tree, parse, reparse
+from splitters.table import TEXT, known
 
 AROUND = 1
 """Bytes beside an edit that may be read in another way after it: a line break, half a pair."""
@@ -22,8 +23,8 @@ class Document:
     _tree: Tree | None
 
     @classmethod
-    def of(cls, data: bytes, language: str | None = None) -> "Document":
-        """A file to be cut; raises UnknownLanguageError."""
+    def of(cls, data: bytes, language: Language | str | None = None) -> "Document":
+        """A file to be cut, in a language as `split` takes it; raises UnknownLanguageError."""
         row, source = known(language), read(data)
         return cls(data, row, source, _parsed(source, row))
 
@@ -32,7 +33,10 @@ class Document:
         return cut(self.data, self._source, self._tree, self.language, target, natural)
 
     def edit(self, start: int, end: int, replacement: bytes) -> "Document":
-        """The file with other bytes from `start` up to `end`; raises ValueError outside of it."""
+        """The file with other bytes from `start` up to `end`; this one stays as it is.
+
+        Offsets are bytes. Raises ValueError outside of the file.
+        """
         if not 0 <= start <= end <= len(self.data):
             raise ValueError(f"{start} to {end} is not in a file of {len(self.data)} bytes.")
         data = self.data[:start] + replacement + self.data[end:]

@@ -10,6 +10,7 @@ from splitters.declared import declared, decoded, first
 from splitters.language import Declared, Language
 from splitters.source import Source, read
 from splitters.syntax import Node, Tree, found, parse
+from splitters.table import TEXT, known
 
 DEEPEST = 50
 """Levels of declarations that are listed; code has fewer, and a reader of the tree may recurse."""
@@ -77,19 +78,22 @@ class Outline:
     `SECONDS`."""
 
 
-def outline(data: bytes, language: Language) -> Outline:
-    """The declarations of a file, each with those inside it.
+def outline(data: bytes, language: Language | str | None) -> Outline:
+    """The declarations of a file, each with those inside it; text has none.
 
+    `language` is as `split` takes it; raises UnknownLanguageError.
     Of data only the first levels are listed (`Language.depth`), of all languages `DEEPEST`.
     """
-    source = read(data)
-    if (tree := parse(source.text, language)) is None:
+    row, source = known(language), read(data)
+    if row is TEXT:
+        return Outline(())
+    if (tree := parse(source.text, row)) is None:
         return Outline((), whole=False)
-    reader = _Reader(source.text, language, thread_time() + SECONDS)
+    reader = _Reader(source.text, row, thread_time() + SECONDS)
     drafts = list(reader.drafts(tree))
     _extend(drafts, len(source.text))
-    order = list(_nested(source.text, drafts, language))
-    return Outline(_frozen(source, order, language, len(data)), reader.whole)
+    order = list(_nested(source.text, drafts, row))
+    return Outline(_frozen(source, order, row, len(data)), reader.whole)
 
 
 class _Reader:

@@ -24,7 +24,7 @@ class Piece:
     sha256: str
     """Hexadecimal digest of its bytes."""
     names: tuple[str, ...] = ()
-    """The qualified names of the declarations that begin in it, in order, the first ones."""
+    """The qualified names of the declarations that begin in it, in order; at most 21."""
 
     @property
     def size(self) -> int:

@@ -12,29 +12,25 @@ from splitters.packing import Span, packed
 from splitters.piece import Piece, Pieces
 from splitters.source import Source, read
 from splitters.syntax import Tree, parse, parse_within
-from splitters.table import BY_NAME
+from splitters.table import TEXT, known
 from splitters.walk import borders
 
 TARGET = 32_768
 NAMES = 20
 """Names that a piece lists, beside that of what it starts with."""
-TEXT = Language("text")
-
-
-class UnknownLanguageError(ValueError):
-    """No row of the table has this name."""
 
 
 def split(
     data: bytes,
-    language: str | None = None,
+    language: Language | str | None = None,
     target: int = TARGET,
     natural: bool = False,
     seconds: float | None = None,
 ) -> Pieces:
     """Cut a file into pieces of at most `target` bytes; joined they are the file.
 
-    `language` is a name or alias of `LANGUAGES`; None or `text` cuts at paragraphs and lines.
+    `language` is what `detect` gives, or a name or alias of `LANGUAGES`; None or `text` cuts at
+    paragraphs and lines.
     `natural` makes every declaration, section or paragraph a piece of its own.
     A file that takes more than `seconds` of processor time to parse is cut as `text`, which its
     pieces then say; without `seconds` it takes what it takes. So is Markdown or YAML that is
@@ -69,16 +65,6 @@ def cut(
     spans = packed(lined(places, text, most, language), len(text), most, natural, ahead)
     pieces = tuple(_pieces(data, source, spans, language))
     return Pieces(data, language.name, target, natural, pieces)
-
-
-def known(language: str | None) -> Language:
-    """The row of a name or alias; raises UnknownLanguageError."""
-    if language in (None, "text", "txt"):
-        return TEXT
-    if row := BY_NAME.get((language or "").lower().removeprefix(".")):
-        return row
-    names = ", ".join(sorted({row.name for row in BY_NAME.values()}))
-    raise UnknownLanguageError(f"No language is called {language}; known are text, {names}.")
 
 
 def _pieces(

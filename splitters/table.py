@@ -33,3 +33,21 @@ BY_NAME = {
     **{row.name: row for row in LANGUAGES},
 }
 """The rows by what a person may call them: suffixes without the dot, aliases, names."""
+TEXT = Language("text")
+"""What is in none of them."""
+
+
+class UnknownLanguageError(ValueError):
+    """No row of the table has this name."""
+
+
+def known(language: Language | str | None) -> Language:
+    """The row itself, or that of a name, an alias or a suffix; raises UnknownLanguageError."""
+    if isinstance(language, Language):
+        return language
+    if language in (None, "text", "txt"):
+        return TEXT
+    if row := BY_NAME.get((language or "").lower().removeprefix(".")):
+        return row
+    names = ", ".join(sorted({row.name for row in BY_NAME.values()}))
+    raise UnknownLanguageError(f"No language is called {language}; known are text, {names}.")

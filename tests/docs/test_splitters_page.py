@@ -14,7 +14,7 @@ EXAMPLES = re.findall(r"(?ms)^```python\n(.*?)^```\n\n```text\n(.*?)^```", PAGE)
 
 
 def test_the_page_has_examples():
-    assert len(EXAMPLES) == PAGE.count("```python") == 3
+    assert len(EXAMPLES) == PAGE.count("```python") == 4
 
 
 def test_what_the_page_names_can_be_imported():

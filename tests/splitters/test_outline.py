@@ -46,6 +46,19 @@ def test_an_empty_file_declares_nothing():
     assert [outline(b"", row) for row in BY_NAME.values() if outline(b"", row)] == []
 
 
+def test_a_language_is_named_or_detected_or_none():
+    data = b"def one():\n    pass\n"
+    found = detect("a.py", data)
+    whole = splitters.outline(data, found)
+    assert splitters.outline(data, "python") == splitters.outline(data, ".py") == whole
+    assert splitters.split(data, found) == splitters.split(data, "python")
+    assert splitters.Document.of(data, found).split() == splitters.split(data, "python")
+    for text in (detect("a.txt", data), "text"):
+        assert splitters.outline(data, text) == splitters.Outline(())
+    with pytest.raises(splitters.UnknownLanguageError):
+        splitters.outline(data, "klingon")
+
+
 def test_a_word_of_the_language_beside_an_error_is_no_declaration():
     broken = b"module M where\n\ninstance Show A where\n  show = ) (\n\nf = 1\n"
     assert [one.name for one in only(broken, "haskell").children] == ["Show A.show"]
