@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 from typing import get_args
 
+import click
 import msgspec
 import pytest
 
 import orchestrator
 from orchestrator import settings
 from orchestrator.cli import choice
+from orchestrator.cli.main import VERBS, verbs
 from orchestrator.events import AnyEvent, Output, Text
 from orchestrator.models import scripted
 from orchestrator.outcome import Outcome
@@ -121,3 +123,34 @@ def test_the_gateway_example_of_the_sandbox_page_runs():
         exec(example, names)
     assert b"hello" in names["done"].stdout
     assert names["models"].used().requests == 1
+
+
+def options(verb: str) -> list[list[str]]:
+    """Every option of a verb, each with all its names."""
+    command = verbs.get_command(click.Context(verbs), verb)
+    given = [each for each in command.params if isinstance(each, click.Option)]
+    return [[*each.opts, *each.secondary_opts] for each in given]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_of_a_verb_is_described(verb):
+    text = "".join(PAGES.values())
+    said = set(re.findall(r"(?<![\w-])--?[A-Za-z][a-z-]*", text))
+    assert [names for names in options(verb) if not said & set(names)] == []
+
+
+def typed() -> list[tuple[str, str]]:
+    """Each verb in a page, with the options that stand after it in that command."""
+    text = "".join(PAGES.values()).replace("\\\n", " ")
+    lines = re.findall(r"\borchestrator ([a-z]+)((?: [^`\n|#]*)?)", text)
+    return [(verb, rest.partition(" -- ")[0]) for verb, rest in lines if verb in VERBS]
+
+
+def test_every_option_that_is_typed_in_a_page_exists():
+    assert len(typed()) > 40
+    wrong = []
+    for verb, rest in typed():
+        known = {name for names in options(verb) for name in names} | {"--help"}
+        bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", rest)
+        wrong += [(verb, flag) for flag in re.findall(r" (--[a-z-]+)", bare) if flag not in known]
+    assert wrong == []
