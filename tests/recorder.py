@@ -15,7 +15,9 @@ TRACKED = {
     "src/app.py": b"print('hello')\n",
     "src/lib.py": b"NAME = 'one'\n",
     "src/old.py": b"NAME = 'two'\n",
+    **{f"many/{number}": b"one of many\n" for number in range(40)},
 }
+"""Enough files that a change of a few is written into a small part of the index."""
 SETUP = "mkdir -p egg build/out && echo 1 >egg/PKG && echo o >build/out/o && echo no >>README"
 SUBMODULE = "1" * 40
 

@@ -138,8 +138,9 @@ def finish(commit: str, boundary: str) -> None:
 
 def advance(commit: str, boundary: str) -> None:
     """Go from the commit that set-up ran on to another one; of two files its own one stays."""
-    settle(commit, boundary)
     index = Index(OWN)
+    index.git("update-index", "--no-split-index")  # the part in SETTINGS goes with it
+    settle(commit, boundary)
     had = set(split(index.git("ls-files", "-z")))
     has = split(index.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"))
     in_the_way = [path for path in has if path not in had and blocked(path)]
@@ -230,7 +231,9 @@ def give_one(path: bytes) -> None:
 def refresh() -> None:
     """Compare every file once, so that no snapshot has to: a layer's files have times of their own.
 
-    The agent's own git gains as well: with the same files its index is the same.
+    The agent's own git gains as well: with the same files its index is the same. Ours is split:
+    most of it is a file of root's in SETTINGS from now on, and a snapshot writes only what differs
+    from that (of 80,000 files 30 KB, instead of 7 MB twice).
     """
     share_tmp()
     index = Index(OWN)
@@ -238,6 +241,8 @@ def refresh() -> None:
         each.git("update-index", "-q", "--refresh")
         os.lchown(each.file, USER, USER)
     repository.share(index.file)
+    index.git("update-index", "--split-index")
+    os.lchown(index.file, USER, USER)
 
 
 def share_tmp() -> None:

@@ -191,6 +191,8 @@ DAMAGE = [
     f"rm {OWN}/index; mkdir -p {OWN}/index/a; chmod 0 {OWN}/index",
     f"chmod 0 {OWN}/objects {OWN}",
     f"echo junk >{OWN}/config; echo junk >{OWN}/HEAD",
+    "git init -q /tmp/x; export GIT_DIR=/tmp/x/.git; git add many; git update-index --split-index;"
+    f"cp /tmp/x/.git/index {OWN}/index",
 ]
 
 
@@ -200,6 +202,23 @@ def test_a_damaged_cache_changes_nothing(record, script):
     record(f"{script}; echo second >second")
     expected = record.original | {"first": b"first\n", "second": b"second\n"}
     assert (record.files(), rehash(record.box.channel)) == (expected, record.tree)
+
+
+def test_a_record_writes_a_small_part_of_the_index_and_the_large_one_is_root_s(record):
+    record("echo more >>README")
+    names = f"{OWN}/index /var/lib/orchestrator/git/sharedindex.*"
+    facts = record.box.run(["sh", "-c", f"stat -c '%U %a %s' {names}"]).stdout.decode()
+    own, shared = (line.split() for line in facts.splitlines())
+    assert (own[0], shared[:2]) == ("agent", ["root", "644"])
+    assert int(own[2]) < int(shared[2]) / 2
+
+
+def test_where_most_files_change_the_index_is_one_again(record):
+    record("for file in many/*; do echo more >>$file; done")
+    record("echo more >>README")
+    expected = {name: b"one of many\nmore\n" for name in record.original if "many" in name}
+    expected["README"] = record.original["README"] + b"more\n"
+    assert record.files() == record.original | expected
 
 
 def git_was_asked(record) -> bool:
@@ -263,7 +282,8 @@ def proof(engine, prepared):
 def test_a_fresh_box_becomes_exactly_the_recorded_tree(record, proof):
     taken = record("echo x >x; rm src/old.py; rm README; mkdir README; echo r >README/r")
     reset(proof.channel, taken.pack, taken.tree)
-    listed = proof.run(["find", ".", "-path", "./.git", "-prune", "-o", "-type", "f", "-print"])
+    passed = ["-path", "./.git", "-prune", "-o", "-path", "./many", "-prune", "-o"]
+    listed = proof.run(["find", ".", *passed, "-type", "f", "-print"])
     assert sorted(listed.stdout.decode().split()) == [
         *("./.gitignore", "./README/r", "./build/keep", "./build/out/o", "./egg/PKG"),
         *("./src/app.py", "./src/lib.py", "./x"),
