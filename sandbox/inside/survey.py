@@ -63,15 +63,15 @@ def odd(skip: Container[bytes]) -> Iterator[bytes]:
             yield folder
             continue
         for entry in entries:
-            path = folder + entry.name
             if entry.name == b".git":
                 if folder:
-                    yield path
-            elif entry.is_dir(follow_symlinks=False):
-                if path + b"/" not in skip:
-                    waiting.append(path + b"/")
-            elif not (entry.is_file(follow_symlinks=False) or entry.is_symlink()):
-                yield path
+                    yield folder + entry.name
+            elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                continue  # asked first, for nearly all are
+            elif not entry.is_dir(follow_symlinks=False):
+                yield folder + entry.name
+            elif (path := folder + entry.name + b"/") not in skip:
+                waiting.append(path)
 
 
 def listing(folder: bytes) -> list[os.DirEntry[bytes]] | None:
