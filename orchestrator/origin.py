@@ -1,10 +1,12 @@
 """The run that another one goes on with: its changes, and what its worker had said and done."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from orchestrator import journal
 from orchestrator.changes import Changes
 from orchestrator.delegates.acp_agents import resumable
+from orchestrator.delegates.inherited import hand_on
 from orchestrator.delegates.table import CLIS
 from orchestrator.delegates.transcript import SESSIONS, Transcript, found
 from orchestrator.dialogue import Dialogue, read
@@ -27,6 +29,7 @@ class Origin:
     record: Record
     quarantine: Quarantine
     before: Dialogue | Transcript
+    folder: Folder
 
     @property
     def forked(self) -> bool:
@@ -48,7 +51,7 @@ class Origin:
                 f"Run {record.short} ended before its work began: start it anew with"
                 " `orchestrator run`."
             ) from None
-        return cls(record, quarantine, _before(record, folder, fork))
+        return cls(record, quarantine, _before(record, folder, fork), folder)
 
     def require(self, base: Base) -> None:
         """Raise UsageError for any other base than its own.
@@ -60,6 +63,11 @@ class Origin:
                 f"Run {self.record.short} began at {self.record.base[:10]}, and whatever goes on"
                 " with it has the same base: drop --base."
             )
+
+    def hand_on(self, artifacts: Path) -> None:
+        """Put what programs keep of their sessions, to which its agent delegated, with a run."""
+        events = (entry.event for entry in journal.read(self.folder.journal))
+        hand_on(events, self.folder.artifacts, artifacts)
 
     def bring(self, changes: Changes) -> Resumed:
         """Begin with its changes, each judged anew. Raises QuarantineError when one is damaged."""

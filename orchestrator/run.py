@@ -101,6 +101,7 @@ def run(
         changes = Changes.of(quarantine, policy, base, task.only)
         if origin:
             attempt.tell(origin.bring(changes))
+            origin.hand_on(held.folder.artifacts)
             attempt.commits = changes.count
         with open_ways(attempt, task, credentials) as ways:
             near: Sequence[Neighbour] = (*ways.work.neighbours, Services(task.services))

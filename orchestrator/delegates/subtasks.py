@@ -9,6 +9,7 @@ from typing import cast
 from msgspec import structs
 
 from orchestrator import prompts
+from orchestrator.delegates.inherited import inherited
 from orchestrator.delegates.transcript import SESSIONS, Transcript, found
 from orchestrator.events import (
     AnyEvent,
@@ -83,6 +84,7 @@ class Subtasks:
         self._course: _Course | None = None
         self._sessions: dict[str, tuple[str, Path]] = {}
         """Of each program the last one, and the folder in which it is kept."""
+        self._inherited = inherited(artifacts)
 
     @property
     def tool(self) -> Tool:
@@ -173,6 +175,8 @@ class Subtasks:
 
     def _session(self, program: str) -> Transcript:
         """Raises ToolError when there is none."""
+        if program in self._inherited and program not in self._sessions:
+            return self._inherited[program]
         session, folder = self._sessions.get(program, ("", self._artifacts))
         parts = found(folder / SESSIONS)
         if session not in parts:

@@ -154,6 +154,7 @@ class Desk:
         stated: Settings = USUAL,
         traffic: Traffic | None = None,
         delegates: tuple[str, ...] = (),
+        before: Ran | None = None,
         **flags: object,
     ) -> Ran:
         """Give the task to our agent, which may hand over parts of it to that program.
@@ -163,6 +164,7 @@ class Desk:
         repository = Repository.open(str(self.repository), self.home)
         key = f"sk-ant-api03-{secrets.token_hex(24)}"
         asked = Flags(model=AGENT, delegates=delegates or (worker,), **flags)
+        origin = Origin.of(before.record, Folder(before.folder)) if before else None
         task = settings.task(repository.name, "mend add", stated, asked).task
         events = Heard(watch)
         traffic = traffic or Recording()
@@ -179,7 +181,9 @@ class Desk:
             }
             records, employ = Records(self.home), partial(hire, routes=routes)
             try:
-                record = run(task, repository, records, model, events, traffic, employ=employ)
+                record = run(
+                    task, repository, records, model, events, traffic, employ=employ, origin=origin
+                )
             finally:
                 model.finish()  # it was cut off where somebody said stop
         late = [event for event in events if isinstance(event, Warned) and event.text == LATE]

@@ -126,6 +126,27 @@ def test_it_can_go_on_with_its_session(desk, worker):
     assert (again.record.tree, again.asked) == (ran.record.tree, [])
 
 
+def test_a_run_that_goes_on_goes_on_with_its_session_too(desk, worker):
+    first = desk.delegate(
+        worker,
+        scenario(hands_over(worker, "remember the word fjord"), Step("I will."), finishes()),
+    )
+    between = desk.delegate(worker, scenario(finishes()), before=first)
+    ran = desk.delegate(
+        worker,
+        scenario(
+            hands_over(worker, "mend it", resume=True),
+            asks(worker, ADD, expect=Expect(said=("mend it",))),
+            Step("It is mended."),
+            finishes(),
+        ),
+        before=between,
+    )
+    assert (ran.record.outcome, len(ran.commits)) == (Outcome.DONE, 1)
+    assert [event.id for event in ran.told(Session)] == [event.id for event in first.told(Session)]
+    assert "remember the word fjord" in str(ran.asked[1].body)
+
+
 def test_without_a_session_there_is_none_to_go_on_with(desk, worker):
     ran = desk.delegate(
         worker,
