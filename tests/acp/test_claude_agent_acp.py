@@ -1,15 +1,14 @@
 """Whole runs in which another real agent works: claude-agent-acp from npm, with Claude Code."""
 
 import json
-import subprocess
 
 import pytest
 
-from containers import AGENTS
 from orchestrator.delegates.acp_agents import CLAUDE_AGENT_ACP_VERSION
 from orchestrator.events import Output, Raw, Session, ToolFinished, ToolStarted, Turn
 from orchestrator.outcome import Outcome
 from tests.acp.desk import CLAUDE_AGENT_ACP, Desk
+from tests.agents import have_agents
 from tests.api.scenario import Call, Expect, Fault, Step
 from tests.conftest import FILES, tiny_repository
 from tests.delegates.test_runs import ADD, asks, last, scenario
@@ -28,9 +27,8 @@ HOSTILE = {
 
 @pytest.fixture(scope="module", autouse=True)
 def adapter() -> None:
-    """Its image and Claude Code's; they come from npm when they are missing."""
-    command = ["sh", str(AGENTS), *CLAUDE_AGENT_ACP]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    """Its image and Claude Code's."""
+    have_agents(*CLAUDE_AGENT_ACP)
 
 
 @pytest.fixture

@@ -1,16 +1,14 @@
 """Whole runs in which a real agent of the Agent Client Protocol works: codex-acp from npm."""
 
-import subprocess
-
 import pytest
 
-from containers import AGENTS
 from orchestrator.delegates.acp_agents import CODEX_ACP_VERSION
 from orchestrator.events import Raw, Session, ToolFinished, ToolStarted, Turn, WorkerFinished
 from orchestrator.models.traffic import Replay
 from orchestrator.outcome import Outcome
 from orchestrator.task import Limits
 from tests.acp.desk import CODEX_ACP, Desk
+from tests.agents import have_agents
 from tests.api.scenario import Call, Expect, Fault, Step
 from tests.delegates.test_runs import ADD, asks, last, scenario
 from tests.delegates.test_work import APP, MENDED, PATCH
@@ -18,8 +16,8 @@ from tests.delegates.test_work import APP, MENDED, PATCH
 
 @pytest.fixture(scope="module", autouse=True)
 def adapter() -> None:
-    """Its image; it comes from npm when it is missing."""
-    subprocess.run(["sh", str(AGENTS), "codex-acp"], check=True, stdout=subprocess.DEVNULL)
+    """Its image."""
+    have_agents("codex-acp")
 
 
 @pytest.fixture

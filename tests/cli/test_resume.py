@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from containers import AGENTS
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.task import Task
+from tests.agents import have_agents
 from tests.api.scenario import Call, Scenario, Step
 from tests.api.server import play
 from tests.cli.conftest import git
@@ -31,7 +31,7 @@ AT = {
 
 @pytest.fixture(scope="session")
 def agents() -> None:
-    subprocess.run(["sh", str(AGENTS)], check=True, stdout=subprocess.DEVNULL)
+    have_agents()
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """What holds for every worker: the run never knows which kind it drives."""
 
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
@@ -8,7 +7,6 @@ from contextlib import ExitStack, closing, suppress
 import msgspec
 import pytest
 
-from containers import AGENTS
 from orchestrator.agent.loop import Agent
 from orchestrator.command import Command
 from orchestrator.delegates.acp_agents import KNOWN
@@ -31,6 +29,7 @@ from sandbox.errors import SandboxLostError
 from sandbox.gateway.gateway import Gateway, open_gateway
 from sandbox.gateway.relay import Relay
 from sandbox.gateway.routes import Route
+from tests.agents import have_agents
 from tests.api.scenario import Scenario, Step
 from tests.api.server import play
 from tests.delegates.test_runs import asks
@@ -96,8 +95,7 @@ def open_worker_box(engine, image, gateway):
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory, gateway) -> Iterator[Bench]:
-    names = [*CLIS, "codex-acp"]
-    subprocess.run(["sh", str(AGENTS), *names], check=True, stdout=subprocess.DEVNULL)
+    have_agents(*CLIS, "codex-acp")
     engine = connect()
     image = prepared_image(engine, tmp_path_factory.mktemp("tiny"))
     with open_worker_box(engine, image, gateway) as box:

@@ -2,7 +2,6 @@
 
 import secrets
 import shutil
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from containers import AGENTS
 from orchestrator import settings
 from orchestrator.delegates.delegate import LATE
 from orchestrator.delegates.table import CLIS
@@ -29,6 +27,7 @@ from orchestrator.settings import Flags, Settings
 from orchestrator.workers import hire
 from sandbox.gateway.routes import Route
 from tests.again import have_again
+from tests.agents import have_agents
 from tests.api.request import Request
 from tests.api.scenario import Scenario
 from tests.api.server import play
@@ -209,8 +208,8 @@ class Desk:
 
 @pytest.fixture(scope="session", autouse=True)
 def agents() -> None:
-    """The images of both programs; they come from npm when they are missing."""
-    subprocess.run(["sh", str(AGENTS)], check=True, stdout=subprocess.DEVNULL)
+    """The images of both programs."""
+    have_agents()
 
 
 @pytest.fixture
