@@ -47,11 +47,13 @@ class Index(NamedTuple):
     def objects(self) -> str:
         return f"{self.folder}/objects"
 
-    def run(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run git on the files with this index; raises Failure."""
+    def run(
+        self, *arguments: str, stdin: bytes = b"", **more: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run git on the files with this index, with more variables; raises Failure."""
         done = subprocess.run(
             [*LOADED, "--literal-pathspecs", *arguments],
-            env=self._environment(),
+            env=self._environment() | more,
             cwd=self.work,
             input=stdin,
             capture_output=True,
@@ -62,9 +64,9 @@ class Index(NamedTuple):
             raise Failure(f"git {arguments[0]}: {said or f'status {done.returncode}'}")
         return done
 
-    def git(self, *arguments: str, stdin: bytes = b"") -> bytes:
+    def git(self, *arguments: str, stdin: bytes = b"", **more: str) -> bytes:
         """What git prints."""
-        return self.run(*arguments, stdin=stdin).stdout
+        return self.run(*arguments, stdin=stdin, **more).stdout
 
     def _environment(self) -> dict[str, str]:
         return {

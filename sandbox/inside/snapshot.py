@@ -15,7 +15,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from .index import OWN, WORK, Failure, Index, joined, remove, split
@@ -28,6 +28,9 @@ REMEMBERED = 50
 """How many left out or ignored paths there may be for a snapshot to be remembered."""
 CROWDED = 75
 """What it ends with when all processes of the limits are taken: EX_TEMPFAIL of sysexits(3)."""
+MUCH = 1 << 20
+"""Bytes of a pack that may hold what is in the other tree, at another path."""
+LINK = b"160000"
 ATTEMPTS = 3
 """One with the cache as it is, then from nothing; files that change meanwhile can fail one more."""
 
@@ -74,7 +77,7 @@ def record(previous: str) -> None:
         tell(**memory["told"])
         return
     index = Index(OWN)
-    known = previous if index.open() else "HEAD^{tree}"
+    known = previous if index.open() else base(index)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             seen = update(index)
@@ -85,7 +88,7 @@ def record(previous: str) -> None:
             if attempt == ATTEMPTS:
                 raise
             index.renew()
-            known = "HEAD^{tree}"  # what the previous tree was made of is gone
+            known = base(index)  # what the previous tree was made of is gone
     told = {"tree": tree, **shown("left_out", seen.left_out), **shown("ignored", seen.ignored)}
     tell(**told, pack=len(objects))
     sys.stdout.buffer.write(objects)
@@ -95,9 +98,37 @@ def record(previous: str) -> None:
 
 
 def pack(index: Index, tree: str, known: str) -> bytes:
-    """What leads from one tree to the other. Trees, because ^COMMIT would exclude nothing."""
+    """What leads from one tree to the other.
+
+    Where that is much, it is found once more by a walk through all of both: only so a copy of a
+    file that stayed is known to be one. Trees, because ^COMMIT would exclude nothing.
+    """
+    listed = f"-{known}\n{tree}\n".encode() + b"".join(new(index, tree, known))
+    found = index.git("pack-objects", "--stdout", "-q", stdin=listed)
+    if len(found) <= MUCH:
+        return found
     revisions = f"{tree}\n^{known}\n".encode()
     return index.git("pack-objects", "--revs", "--thin", "--stdout", "-q", stdin=revisions)
+
+
+def new(index: Index, tree: str, known: str) -> Iterator[bytes]:
+    """An order to pack for each object at a path where the trees differ, but for moved ones.
+
+    It names the path, so that it is packed as its difference from what is there in `known`.
+    """
+    flags = ("-r", "-t", "-z", "--raw", "--no-renames")
+    # The index plays no part; git would read all of it.
+    rows = split(index.git("diff-tree", *flags, known, tree, GIT_INDEX_FILE=f"{OWN}/none"))
+    facts = [(*row.split(), path) for row, path in zip(rows[::2], rows[1::2], strict=True)]
+    before = {old for _, _, old, *_ in facts}
+    for _, mode, _, name, status, path in facts:
+        if status != b"D" and mode != LINK and name not in before:
+            yield name + b" " + path.replace(b"\n", b" ") + b"\n"
+
+
+def base(index: Index) -> str:
+    """The tree of the base."""
+    return index.git("rev-parse", "HEAD^{tree}").decode("ascii").strip()
 
 
 def rehash() -> None:

@@ -28,6 +28,26 @@ def test_each_pack_holds_only_what_the_previous_tree_lacks(record):
     assert (large > 2_000_000, second.pack.stat().st_size < 1000) == (True, True)
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "cp -r large copy",
+        "mv large moved; echo x >>README",
+        "mv large/a t; mv large/b large/a; mv t large/b",
+        "echo more >>large/a",
+        "mv large/* .",
+        "rm large/a; echo x >large/new",
+    ],
+)
+def test_what_the_previous_tree_has_at_another_path_is_not_packed_again(record, script):
+    record("mkdir large; cd large; for f in a b; do head -c 2000000 /dev/urandom >$f; done")
+    before = record.files()
+    taken = record(script)
+    assert taken.pack.stat().st_size < 2000
+    assert set(record.files().values()) >= {before["large/b"]}
+    assert rehash(record.box.channel) == record.tree
+
+
 def test_modes_and_symlinks_are_recorded(record):
     record("chmod +x README; ln -s README link")
     assert (record.modes()["README"], record.modes()["link"]) == ("100755", "120000")
