@@ -1,5 +1,6 @@
 """Watching a run: its events on stderr, and Ctrl-C."""
 
+import os
 import signal
 import sys
 import time
@@ -45,7 +46,7 @@ def stoppable() -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, signal.SIG_DFL)
-        _write("stopping; what is recorded stays. Press Ctrl-C again to end at once.")
+        _write_amid("stopping; what is recorded stays. Press Ctrl-C again to end at once.")
         raise KeyboardInterrupt
 
     before = [(each, signal.signal(each, stop)) for each in (signal.SIGINT, signal.SIGTERM)]
@@ -60,3 +61,9 @@ def _write(line: str) -> None:
     """A reader of stderr that went away, or a full disk behind it, does not end the run."""
     with suppress(OSError):
         click.echo(line, file=sys.stderr)
+
+
+def _write_amid(line: str) -> None:
+    """As `_write`, where a signal came: the stream refuses to be written to amid another line."""
+    with suppress(OSError, AttributeError):  # None where stderr was closed
+        os.write(sys.stderr.fileno(), f"{line}\n".encode())
