@@ -163,8 +163,8 @@ def seen(finished: Past, home: Path, monkeypatch) -> str:
 @pytest.fixture
 def no_engine(monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
-    yield
     with warnings.catch_warnings():
-        # docker-py leaves a socket that could not connect to the garbage collector.
-        warnings.simplefilter("ignore", ResourceWarning)
+        # docker-py leaves a socket that could not connect to the garbage collector, at any time.
+        warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
+        yield
         gc.collect()
