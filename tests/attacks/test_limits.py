@@ -8,9 +8,9 @@ from orchestrator.agent.loop import Agent
 from orchestrator.events import ToolFinished
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.task import Task
-from sandbox import Limits, open_box
+from sandbox import BASE_IMAGE, Limits, disk, open_box, probe
 from sandbox.disk import Room
-from sandbox.errors import SandboxLostError
+from sandbox.errors import DiskFullError, SandboxLostError
 
 SMALL = Limits(disk=64 << 20, memory=256 << 20, tmp_size=16 << 20, file_size=64 << 20, pids=200)
 FORKS = "bomb() { bomb | bomb & bomb; }; bomb"
@@ -97,13 +97,30 @@ MANY = "seq 1000000 | split -l 1 -a 5"
         ("/workspace", MANY, 1 << 16),
     ],
 )
-def test_a_disk_hog_is_ended_within_seconds(make_box, where, fill, size):
+def test_a_disk_hog_is_ended_within_seconds_by_the_watch(make_box, monkeypatch, where, fill, size):
+    monkeypatch.setattr(disk, "has_quota", lambda engine: False)
     box = make_box(Limits(disk=size))
     began = time.monotonic()
     with pytest.raises(SandboxLostError, match="disk limit") as error:
         box.run(["sh", "-c", f"cd {where} && {fill}; sleep 60"])
     assert (error.value.limit, box.lost().limit) == ("disk", "disk")
     assert time.monotonic() - began < 60
+
+
+def filled(box, source, pack):
+    """Fill the disk of a sandbox and record it, whatever becomes of that."""
+    done = box.run(["sh", "-ec", f"{LARGE}; sleep 60"])
+    assert b"No space left on device" in done.stderr
+    box.snapshot(source.tree, pack)
+
+
+def test_a_full_disk_is_told_by_a_quota_where_there_is_one_else_by_the_watch(
+    engine, make_box, source, tmp_path
+):
+    quota = probe.unlimited_disk(engine, BASE_IMAGE) is None
+    with pytest.raises(DiskFullError if quota else SandboxLostError) as error:
+        filled(make_box(Limits(disk=64 << 20)), source, tmp_path / "pack")
+    assert "`disk` under [sandbox]" in str(error.value)
 
 
 @pytest.mark.parametrize("spare", [Room(1 << 60, 0), Room(0, 1 << 60)])

@@ -23,7 +23,7 @@ def test_a_full_disk_keeps_what_was_recorded_and_asks_no_model_again(desk):
     assert (ran.record.outcome, ran.record.turns) == (Outcome.DISK_FULL, 2)
     assert ran.record.outcome.exit_code == 1
     assert ran.subjects == ["write_file: a.txt"]
-    assert (ran.told(Crashed), "disk limit" in ran.record.message) == ([], True)
+    assert (ran.told(Crashed), "`disk` under [sandbox]" in ran.record.message) == ([], True)
     said = ran.told(ToolFinished)[-1].result
     assert said == prompts.OVER.format(ran.record.message.removesuffix("; 1 commit"))
 
