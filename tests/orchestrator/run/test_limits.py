@@ -8,6 +8,7 @@ from orchestrator.machine import SandboxSettings
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import Outcome
 from orchestrator.settings import Settings
+from sandbox import disk
 from tests.orchestrator.run.conftest import containers
 
 WRITE = Step(calls=(Call("write_file", {"path": "a.txt", "content": "a\n"}),))
@@ -16,14 +17,17 @@ HOG = "python3 -c 'x = bytearray(1 << 30)'"
 SETUP = ("mkdir -p egg && echo x > egg/PKG && chmod 0555 egg && touch ~/cache",)
 
 
-def test_a_full_disk_keeps_what_was_recorded_and_asks_no_model_again(desk):
+def test_a_sandbox_ended_by_the_watch_keeps_what_was_recorded_and_asks_no_model_again(
+    desk, monkeypatch
+):
+    monkeypatch.setattr(disk, "has_quota", lambda engine: False)
     steps = (WRITE, Step(calls=(Call("bash", {"command": FILL}),)), Step(text="Never said."))
     model = ScriptedModel(Script(steps))
     ran = desk.run(model=model, stated=Settings(sandbox=SandboxSettings(disk="64m")))
     assert (ran.record.outcome, ran.record.turns) == (Outcome.DISK_FULL, 2)
     assert ran.record.outcome.exit_code == 1
     assert ran.subjects == ["write_file: a.txt"]
-    assert (ran.told(Crashed), "`disk` under [sandbox]" in ran.record.message) == ([], True)
+    assert (ran.told(Crashed), "disk limit" in ran.record.message) == ([], True)
     said = ran.told(ToolFinished)[-1].result
     assert said == prompts.OVER.format(ran.record.message.removesuffix("; 1 commit"))
 
