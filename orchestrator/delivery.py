@@ -64,8 +64,8 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
     old = repository.branch(target)
     if old is None:
         raise UsageError(f"there is no branch {target}: name an existing one with --into.")
-    if target in repository.branches_with(tip):
-        return Merged(branch=target, commit=_brought_by(repository, tip, old))
+    if held := _held(repository, tip, target, old):
+        return held
     with repository.workbench() as bench:
         tree = _merged_tree(bench, old, tip, target, branch_of(run))
         _left_to_the_user(repository, run, target)
@@ -74,6 +74,19 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
         repository.import_pack(bench.pack(bench.directory / "merge.pack", new, old, tip))
     repository.move_branch(target, new, old)
     return Merged(branch=target, commit=new)
+
+
+def merged_by_hand(repository: Repository, tip: str) -> Merged | None:
+    """How the branch that HEAD names got a run's last commit, when it holds it."""
+    branch = repository.current_branch()
+    old = repository.branch(branch) if branch else None
+    return _held(repository, tip, branch, old) if branch and old else None
+
+
+def _held(repository: Repository, tip: str, branch: str, commit: str) -> Merged | None:
+    if branch not in repository.branches_with(tip):
+        return None
+    return Merged(branch=branch, commit=_brought_by(repository, tip, commit))
 
 
 def _brought_by(repository: Repository, tip: str, branch: str) -> str:

@@ -3,11 +3,12 @@
 import os
 from pathlib import Path
 
+from msgspec.structs import replace
 from platformdirs import user_state_path
 
 from orchestrator.cli.options import HOME
-from orchestrator.delivery import publish
-from orchestrator.errors import RecordError, RepositoryError, UsageError
+from orchestrator.delivery import merged_by_hand, publish
+from orchestrator.errors import GitError, RecordError, RepositoryError, UsageError
 from orchestrator.journal import Journal
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Damaged, Record
@@ -75,6 +76,17 @@ def repository_of(record: Record) -> Repository:
     """The repository of a run: through the worktree we are in, if it is one of its worktrees."""
     ours = str(common_dir()) == record.git_dir
     return Repository.open("." if ours else record.git_dir, home())
+
+
+def as_merged(record: Record) -> Record:
+    """The record, with the merge that was made by `git merge`, if HEAD's branch has it."""
+    if not record.branch or record.merged or record.discarded:
+        return record
+    try:
+        merged = merged_by_hand(repository_of(record), record.tip)
+    except (RepositoryError, GitError):
+        return record  # moved away, or the branch was deleted unmerged and git has removed it
+    return replace(record, merged=merged.commit) if merged else record
 
 
 def publish_late(held: Held) -> Record:

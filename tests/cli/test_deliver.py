@@ -110,6 +110,30 @@ def test_what_can_be_typed_next_works(mended, orchestrator):
     assert git("log", "-1", "--format=%s") == "merged"
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_merge_by_hand_is_seen(mended, orchestrator, kept):
+    git("merge", "--no-ff", "-m", "merged", f"agent/{mended}")
+    if not kept:
+        git("branch", "-d", f"agent/{mended}")
+    merged = git("rev-parse", "HEAD")
+    assert orchestrator("show", "--json").json["merged"] == merged
+    *_, head, last = orchestrator("show").text.splitlines()
+    assert (head, last) == ("next:", f"  orchestrator diff {mended[-5:]}")
+    assert f"(1 commit, merged as {merged[:10]})" in orchestrator("show").text
+
+
+def test_a_run_whose_repository_is_gone_is_shown(mended, orchestrator):
+    Path.cwd().rename(Path.cwd().with_name("elsewhere"))
+    assert orchestrator("show", mended).code == 0
+
+
+def test_a_branch_that_was_deleted_unmerged_is_no_merge(mended, orchestrator):
+    git("branch", "-D", f"agent/{mended}")
+    git("gc", "-q", "--prune=now")
+    said = orchestrator("show", "--json")
+    assert (said.code, said.json["merged"]) == (0, "")
+
+
 def test_an_approval_of_another_tree_does_not_count(odd, orchestrator, home):
     orchestrator("approve", "--by", "Grace")
     with Records(home).hold(odd) as held:
