@@ -28,7 +28,12 @@ def command(run: str | None, stat: bool, as_json: bool) -> None:
     """
     record = place.choose(run)
     if not record.tip and not place.records().folder(record.id).quarantine.exists():
-        return  # it had not come so far
+        # It had not come so far.
+        if as_json:
+            say.json({"run": record.id, "base": record.base, "tip": record.base, "files": []})
+        else:
+            _print_nothing(record)
+        return
     quarantine = place.quarantine_of(record)
     tip = record.tip or quarantine.tip
     if as_json:
@@ -36,11 +41,17 @@ def command(run: str | None, stat: bool, as_json: bool) -> None:
     elif stat:
         _print_stat(record, quarantine.numstat(record.base, tip))
     else:
-        _print(quarantine.diff(record.base, tip))
+        _print(record, quarantine.diff(record.base, tip))
 
 
-def _print(content: bytes) -> None:
-    if sys.stdout.isatty():
+def _print_nothing(record: Record) -> None:
+    say.note(f"Run {record.id} has no recorded change.")
+
+
+def _print(record: Record, content: bytes) -> None:
+    if not content:
+        _print_nothing(record)
+    elif sys.stdout.isatty():
         # Whatever is in the files, it does not get to drive the terminal.
         say.out(patch(content.removesuffix(b"\n"), say.stdout_ink()))
     else:
@@ -52,7 +63,7 @@ def _print_stat(record: Record, counts: tuple[Count, ...]) -> None:
     if counts:
         say.out(_stat(counts))
     else:
-        say.note(f"Run {record.id} has no recorded change.")
+        _print_nothing(record)
 
 
 def _stat(counts: tuple[Count, ...]) -> list[str]:

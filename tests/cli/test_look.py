@@ -107,7 +107,8 @@ def test_no_run_is_said(repository, orchestrator):
 def test_no_change_is_said(repository, orchestrator):
     run = orchestrator("run", "--json", "--", "true").json["id"]
     nothing = f"Run {run} has no recorded change"
-    assert orchestrator("diff", "--stat").err == f"{nothing}.\n"
+    for diff in (orchestrator("diff", "--stat"), orchestrator("diff")):
+        assert (diff.code, diff.out, diff.err) == (0, b"", f"{nothing}.\n")
     assert orchestrator("log").err == f"{nothing}: --journal tells all that happened.\n"
 
 
@@ -121,7 +122,9 @@ def test_a_live_run_can_be_looked_at(repository, orchestrator, home):
     ) as held:
         Journal(held.folder.journal).__exit__()
         assert orchestrator("show", "--json").json["state"] == "running"
-        assert orchestrator("diff").out == b""
+        diff = orchestrator("diff")
+        assert (diff.out, "has no recorded change" in diff.err) == (b"", True)
+        assert orchestrator("diff", "--json").json["files"] == []
         assert orchestrator("log").out == b""
         assert f"  orchestrator log --follow {held.record.id[-5:]}" in orchestrator("show").text
         held.update(owner=Owner(held.record.owner.pid, "an earlier boot", ""))
