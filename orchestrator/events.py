@@ -14,6 +14,8 @@ from orchestrator.outcome import Stop as Stop
 
 Stage = Literal["setup", "work", "base", "proof"]
 """Where a command ran: preparing, at work, on the untouched base, in the final proof."""
+_NO_MODULE = re.compile(r"(?m)^\S*python[\d.]*: No module named \S+\s*\Z")
+"""What `python3 -m NAME` says without it; a traceback, of a test say, has other words."""
 
 
 def _snake(name: str) -> str:
@@ -227,6 +229,12 @@ class CheckFinished(Event, frozen=True):
     """The last lines of its output."""
     limit: str = ""
     """The limit of the sandbox that ended it, in words."""
+
+    @property
+    def could_not_start(self) -> bool:
+        """A shell found no such program (127) or none to run (126), or Python no such module."""
+        missing = _NO_MODULE.search(self.tail)
+        return self.status in (126, 127) or (self.status == 1 and missing is not None)
 
     @property
     def ending(self) -> str:

@@ -6,6 +6,11 @@ from orchestrator.evidence import Evidence
 from orchestrator.outcome import Facts, Finding, Outcome, Verdict
 from orchestrator.task import Limits
 
+CANNOT_START = (
+    "cannot start here: install what it needs with --setup, or name an --image that has it"
+)
+"""Of a check, and what to do about it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -76,7 +81,10 @@ def _red(end: Ending) -> str:
     )
     if end.facts.proof != "failed" or not failed:
         return end.error or "the checks could not be run in a fresh container"
-    return f"`{failed[0].command}` failed ({failed[0].ending}) in a fresh container"
+    check = failed[0]
+    where = "in a fresh container" if end.facts.changed else "on the base, and nothing was changed"
+    advice = f"; it {CANNOT_START}" if check.could_not_start else ""
+    return f"`{check.command}` failed ({check.ending}) {where}{advice}"
 
 
 def _spent(end: Ending) -> str:

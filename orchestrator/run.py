@@ -28,6 +28,7 @@ from orchestrator.origin import Origin
 from orchestrator.outcome import Verdict, worst
 from orchestrator.preparation import prepare_image, source
 from orchestrator.quarantine import Note, Quarantine
+from orchestrator.reason import CANNOT_START
 from orchestrator.record import Record
 from orchestrator.records import Held, Records
 from orchestrator.recovery import Recovery
@@ -50,13 +51,6 @@ from sandbox.sweep import sweep
 NO_CREDENTIALS: Mapping[str, str] = {}
 Employ = Callable[[Task, Brain, Path, Traffic, Before], Hired]
 """As `hire`, for who brings a worker that the table does not know."""
-CANNOT_START = (126, 127)
-"""What a shell ends with when there is no such program, or none that can be run."""
-
-_MISSING = (
-    "The check `{}` cannot start here: install what it needs with --setup, or name an --image"
-    " that has it."
-)
 
 
 def run(
@@ -182,8 +176,8 @@ def _prove_base(
     subject = Subject(attempt.image, base.tree)
     checks = verify(engine, subject, task, attempt.id, "base", near)
     for check in attempt.tell_evidence(base.tree, checks).checks:
-        if check.status in CANNOT_START:
-            attempt.tell(Warned(text=_MISSING.format(check.command)))
+        if check.could_not_start:
+            attempt.tell(Warned(text=f"The check `{check.command}` {CANNOT_START}."))
 
 
 @contextmanager

@@ -30,7 +30,17 @@ def ending(outcome: Outcome, **changes) -> Ending:
 
 
 GREEN = {"facts": {"proof": "passed"}, "evidence": (evidence(True),)}
-RED = {"facts": {"proof": "failed"}, "evidence": (evidence(False),)}
+RED = {"facts": {"proof": "failed", "changed": True}, "evidence": (evidence(False),)}
+STILL_RED = {"facts": {"proof": "failed"}, "evidence": (evidence(False),)}
+ABSENT = CheckFinished(
+    command="python3 -m pytest",
+    stage="base",
+    passed=False,
+    status=1,
+    seconds=0.1,
+    tail="/usr/bin/python3: No module named pytest\n",
+)
+NOT_STARTED = {"facts": {"proof": "failed"}, "evidence": (Evidence("d" * 40, "image", (ABSENT,)),)}
 REASONS = {
     "done": (ending(Outcome.DONE, **GREEN), "2 commits, 1 check passed in a fresh container"),
     "unchecked": (ending(Outcome.DONE, commits=1), "1 commit, no check was asked for"),
@@ -43,6 +53,15 @@ REASONS = {
     "red": (
         ending(Outcome.CHECKS_FAILED, **RED),
         "`make test` failed (2) in a fresh container",
+    ),
+    "still red": (
+        ending(Outcome.CHECKS_FAILED, **STILL_RED),
+        "`make test` failed (2) on the base, and nothing was changed",
+    ),
+    "not started": (
+        ending(Outcome.CHECKS_FAILED, **NOT_STARTED),
+        "`python3 -m pytest` failed (1) on the base, and nothing was changed; it cannot start here:"
+        " install what it needs with --setup, or name an --image that has it",
     ),
     "unproved": (
         ending(Outcome.CHECKS_FAILED, facts={"proof": "missing"}),
@@ -90,3 +109,22 @@ def test_the_reason_names_the_fact(name):
 def test_every_outcome_but_an_error_says_something_without_the_worker(outcome):
     silent = ending(outcome, said="", error="It broke.", facts={"proof": "missing"})
     assert reason(silent)
+
+
+@pytest.mark.parametrize(
+    ("status", "tail", "known"),
+    [
+        (127, "sh: 1: pytest: not found", True),
+        (126, "sh: 1: ./check: Permission denied", True),
+        (1, "/usr/bin/python3: No module named pytest\n", True),
+        (1, "python3.12: No module named tests.all", True),
+        (1, "ModuleNotFoundError: No module named 'shop'", False),
+        (1, "python3: No module named pytest\n1 failed", False),
+        (2, "make: *** No rule to make target 'test'.", False),
+    ],
+)
+def test_a_check_that_cannot_start_is_known(status, tail, known):
+    check = CheckFinished(
+        command="x", stage="base", passed=False, status=status, seconds=0.1, tail=tail
+    )
+    assert check.could_not_start is known
