@@ -31,6 +31,11 @@ LONGEST = 32 << 20
 """Bytes of one line: an event can hold a whole file, and half of one is not JSON."""
 LAST = 2_000
 """Lines that are read of a program which was asked to end; whoever says more is not listened to."""
+LAST_BYTES = 64 << 20
+"""Bytes of them: each is kept until somebody asks for it."""
+READ_ON = 1.0
+"""Seconds for which what has come is still read after a clock ran out: among it may be the line
+that would have broken a silence. Whoever prints without end keeps no clock from being seen."""
 KILLED = 137
 """The status of a program that was not waited for."""
 
@@ -103,6 +108,8 @@ class Session:
         self._stopping = False
         self._last = 0
         """Lines that were read since it was asked to end."""
+        self._last_bytes = 0
+        """All bytes in them."""
 
     def await_end(self) -> None:
         """The program has done its work: from now on it has little time to end."""
@@ -211,11 +218,12 @@ class Session:
         elif not self._held:
             due["silence"] = self._heard + self._limits.silence
             due["turn"] = self._answered + self._limits.turn_seconds
-        first = min(due, key=due.__getitem__)
+        first, *others = sorted(due, key=due.__getitem__)
         until = min([due[first], *(asked.until for asked in self._held)])
-        # Lines that never cease stop none of these clocks.
-        if due[first] <= now and first in ("run", "farewell", "handshake") and not self._stopping:
-            return Silent(first)
+        # Lines that never cease stop none of the clocks.
+        for clock in () if self._stopping else (first, *others):
+            if due[clock] + (READ_ON if clock in ("silence", "turn") else 0) <= now:
+                return Silent(clock)
         if self._put_by:
             return self._put_by.popleft()
         if item := self._awaited(until):
@@ -229,9 +237,12 @@ class Session:
     def _awaited(self, until: float) -> Line | Exit | SandboxError | Heard | None:
         """What comes next; None where nothing has until then, or the program has ended."""
         while not self._over:
-            if self._reading and (item := self._line()):
-                return item
-            self._reading = False
+            if self._reading:
+                if item := self._line():
+                    return item
+                self._reading = False
+                if time.monotonic() >= until + READ_ON:
+                    return None
             try:
                 heard = self._news.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
@@ -252,8 +263,11 @@ class Session:
             self._over = True
             return error
         if isinstance(item, Line):
-            self._last += self._stopping
-            if self._last <= LAST:
+            if not self._stopping:
+                return item
+            self._last += 1
+            self._last_bytes += len(item.data)
+            if self._last <= LAST and self._last_bytes <= LAST_BYTES:
                 return item
             # Closing ends it: what it had printed by then can take minutes to split into lines.
             self._lines.close()

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from orchestrator.delegates.session import LAST, Overdue, Session, Silent
+from orchestrator.delegates.session import LAST, LAST_BYTES, Overdue, Session, Silent
 from orchestrator.task import Limits
 from sandbox.gateway.asked import Asked
 from sandbox.stream import Exit, Line
@@ -141,6 +141,55 @@ def test_chatter_is_no_answer_to_what_a_program_is_asked_first(workspace):
     chatter = ("sh", "-c", "while echo y; do sleep 0.1; done")
     with closing(session.items(chatter, b"", {}, io.BytesIO(), lambda: True)) as items:
         assert next(item for item in items if not isinstance(item, Line)) == Silent("handshake")
+
+
+@pytest.mark.parametrize(
+    ("limits", "seconds", "expected"),
+    [
+        (Limits(silence=1), 60, "silence"),
+        (Limits(silence=60, turn_seconds=1), 60, "turn"),
+        (Limits(silence=1.5), 1, "run"),
+    ],
+)
+def test_lines_that_never_cease_stop_no_clock(workspace, limits, seconds, expected):
+    until = time.monotonic() + seconds
+    session = Session(workspace.box, "yes", limits, until, lively=lambda line: False)
+    with closing(session.items(("yes",), b"", {}, io.BytesIO(), lambda: True)) as items:
+        assert next(item for item in items if not isinstance(item, Line)) == Silent(expected)
+
+
+class Endless:
+    """A box in which a program prints without end, and no line of it is ever whole."""
+
+    def __init__(self):
+        self.swept = False
+
+    def watch(self, command, ready, **more):
+        while not self.swept:
+            ready()
+            yield None
+        yield Exit(137, 0.0)
+
+    def run(self, command, **more):
+        pass
+
+    def sweep(self):
+        self.swept = True
+
+
+def test_pieces_that_never_cease_and_are_no_line_stop_no_clock():
+    session = Session(Endless(), "cat", Limits(silence=0.2), time.monotonic() + 60)
+    with closing(session.items(("cat",), b"", {}, io.BytesIO(), lambda: True)) as items:
+        assert next(items) == Silent("silence")
+
+
+def test_of_long_lines_little_is_kept_once_it_is_to_stop(begin):
+    line = "head -c 16777216 /dev/zero; echo"
+    watched = begin(f"trap '' INT TERM; echo one; sleep 1; while :; do {line}; done")
+    assert watched.next() == "one"
+    watched.session.stop()
+    kept = sum(len(item.data) for item in watched.items if isinstance(item, Line))
+    assert 0 < kept <= LAST_BYTES
 
 
 def test_of_a_program_that_prints_without_end_little_is_read_once_it_is_to_stop(begin):
