@@ -18,7 +18,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from .index import OWN, WORK, Failure, Index, joined, remove, split
+from .index import OWN, SETTINGS, WORK, Failure, Index, joined, remove, split
 from .mark import mark
 from .survey import Survey, fixed, survey
 
@@ -117,8 +117,8 @@ def new(index: Index, tree: str, known: str) -> Iterator[bytes]:
     It names the path, so that it is packed as its difference from what is there in `known`.
     """
     flags = ("-r", "-t", "-z", "--raw", "--no-renames")
-    # The index plays no part; git would read all of it.
-    rows = split(index.git("diff-tree", *flags, known, tree, GIT_INDEX_FILE=f"{OWN}/none"))
+    # The index plays no part; git would read all of it. Where there is none, none can be put.
+    rows = split(index.git("diff-tree", *flags, known, tree, GIT_INDEX_FILE=f"{SETTINGS}/none"))
     facts = [(*row.split(), path) for row, path in zip(rows[::2], rows[1::2], strict=True)]
     before = {old for _, _, old, *_ in facts}
     for _, mode, _, name, status, path in facts:

@@ -210,6 +210,7 @@ DAMAGE = [
     f"rm {OWN}/index; mkfifo {OWN}/index",
     f"rm {OWN}/index; mkdir -p {OWN}/index/a; chmod 0 {OWN}/index",
     f"chmod 0 {OWN}/objects {OWN}",
+    f"mkfifo {OWN}/none {OWN}/lock",
     f"echo junk >{OWN}/config; echo junk >{OWN}/HEAD",
     "git init -q /tmp/x; export GIT_DIR=/tmp/x/.git; git add many; git update-index --split-index;"
     f"cp /tmp/x/.git/index {OWN}/index",
