@@ -95,7 +95,8 @@ class Origin:
 
 def _require_session(record: Record) -> None:
     if record.task.worker == "command":
-        advice = "a command has no session: run it again, with `--base` for its branch"
+        again = f"run it again with `--base {record.branch}`" if record.branch else "run it again"
+        advice = f"a command has no session; {again}"
     elif record.task.worker == "acp" and not resumable(record.task.command):
         advice = (
             f"where {record.task.command[0]} keeps its sessions is not known; start a new run, with"

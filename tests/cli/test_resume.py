@@ -135,14 +135,20 @@ def test_a_run_that_is_not_known_is_named(repository, orchestrator):
 @pytest.mark.parametrize(
     ("task", "advice"),
     [
-        ({"worker": "command", "command": ("true",)}, "a command has no session"),
+        ({"worker": "command", "command": ("true",)}, "no session; run it again.\n"),
+        (
+            {"worker": "command", "command": ("true",), "branch": "agent/x"},
+            "run it again with `--base agent/x`.\n",
+        ),
         ({"worker": "agent", "conversation": "f1", "only": ("sums.py",)}, "edit sums.py"),
         ({"worker": "claude"}, "ended before its work began"),
     ],
 )
 def test_what_has_no_session_is_refused(repository, orchestrator, home, task, advice):
+    branch = task.get("branch", "")
+    task = {key: value for key, value in task.items() if key != "branch"}
     with begun(home, repository, **task) as held:
-        held.update(state="interrupted")
+        held.update(state="interrupted", branch=branch)
     said = orchestrator("resume", held.record.id, "go on")
     assert (said.code, said.out) == (2, b"")
     assert advice in said.err
