@@ -20,7 +20,6 @@ from orchestrator.machine import size
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Damaged, Record
 from orchestrator.records import Records
-from orchestrator.render import count
 from sandbox import Engine, connect, scratch, toolbox
 from sandbox.errors import EngineError
 from sandbox.kit import Kit
@@ -163,10 +162,7 @@ def _images(engine: Engine, records: Records, order: Order) -> Iterator[Deed]:
     if order.everything and not left and began == inf:
         yield from map(Deed.of, _ground(engine, order))
     elif order.everything and left:
-        say.note(
-            f"note: {count(len(left), 'prepared image')} will stay, in use, used within the hour or"
-            " of other homes (those go with --all), and what they stand on."
-        )
+        say.note(f"note: {shelf.stay(left, keep)}")
 
 
 def _ground(engine: Engine, order: Order) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Prepared images as `gc` sees them: whose they are, how large, and when they were last used."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,18 @@ def kept(deeds: Iterable[Deed]) -> str:
     images = [each.image for each in deeds if each.action == "keep" and each.image]
     total = size(sum(image.size for image in images))
     return f"keep {count(len(images), 'prepared image')}, {total}; --json lists what is kept"
+
+
+def stay(left: Sequence[Stored], keep: "Keep") -> str:
+    """Why `--everything` leaves images behind, in one line."""
+    foreign = sum(keep.is_anothers(image.owner) for image in left)
+    near = len(left) - foreign
+    whose = [f"{near} in use or used within the hour"] if near else []
+    whose += [f"{foreign} of other homes, which go with --all"] if foreign else []
+    return (
+        f"{count(len(left), 'prepared image')} will stay, and what they stand on:"
+        f" {'; '.join(whose)}."
+    )
 
 
 @dataclass(frozen=True, slots=True)

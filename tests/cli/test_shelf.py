@@ -4,7 +4,7 @@ from math import inf
 import pytest
 
 from orchestrator import preparation
-from orchestrator.cli.shelf import Deed, Keep, ago, deed, kept, size
+from orchestrator.cli.shelf import Deed, Keep, ago, deed, kept, size, stay
 from sandbox.stock import Stored
 
 HOUR = 3600
@@ -52,6 +52,18 @@ def test_what_stays_is_told_in_one_line():
     deeds = [Deed.of("remove run r"), *(deed("keep", each) for each in images[1:])]
     said = "keep 2 prepared images, 3.0 MB; --json lists what is kept"
     assert kept([*deeds, deed("remove", images[0])]) == said
+
+
+def test_why_images_stay_when_everything_goes(tmp_path):
+    (tmp_path / "theirs").mkdir()
+    ours, theirs = (image(preparation.owner(tmp_path / name), 0) for name in ("ours", "theirs"))
+    keep = Keep(tmp_path / "ours", False, began=0)
+    near = "1 in use or used within the hour"
+    foreign = "2 of other homes, which go with --all"
+    stands = "will stay, and what they stand on"
+    assert stay([ours], keep) == f"1 prepared image {stands}: {near}."
+    assert stay([theirs] * 2, keep) == f"2 prepared images {stands}: {foreign}."
+    assert stay([ours, theirs, theirs], keep) == f"3 prepared images {stands}: {near}; {foreign}."
 
 
 def test_sizes_and_ages_are_for_people():
