@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -146,12 +146,17 @@ def recut(
 def require_merged(stored: Stored) -> None:
     """Raise PieceError when a piece was edited and not merged."""
     if stored.edited:
-        numbers = ", ".join(map(str, stored.edited))
         raise PieceError(
-            f"Pieces were edited and not merged ({numbers}): run"
-            f" `orchestrator patch --index {stored.path / NAME}` first; with --discard it drops"
-            " them."
+            f"{numbered(stored.edited)} edited and not merged: merge that with"
+            f" `orchestrator patch --index {stored.path / NAME}`, or drop it with the same and"
+            " --discard."
         )
+
+
+def numbered(numbers: Sequence[int]) -> str:
+    """`Piece 2 was`, or `Pieces 2, 5 were`."""
+    some = ", ".join(map(str, numbers))
+    return f"Piece {some} was" if len(numbers) == 1 else f"Pieces {some} were"
 
 
 def existing(source: str) -> Path:

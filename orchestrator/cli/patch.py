@@ -68,8 +68,8 @@ def _discard(index: str, source: str | None, as_json: bool) -> None:
     if as_json:
         say.json({"index_path": str(written.path), "discarded": numbers})
     else:
-        which = ", ".join(map(str, numbers))
-        said = f"Dropped what was edited in pieces {which}" if numbers else "No piece was edited"
+        edited = f"{pieces.numbered(numbers)} edited, and that is dropped"
+        said = edited if numbers else "No piece was edited"
         say.out([f"{said}; {written.path} is of the file as it is now"])
 
 

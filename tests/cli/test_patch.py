@@ -581,8 +581,21 @@ def test_a_conflict_that_was_settled_in_the_file_is_left_behind(split):
     said = made.patch("--force")
     assert (said.code, "--discard" in said.err) == (1, True)
     assert made.patch("--discard", "--json").json["discarded"] == [1]
+    assert made.patch("--discard").text.startswith("No piece was edited; ")
     assert (made.piece(1).read_bytes(), made.path.read_bytes()) == (b"1\nzwei\n3\n",) * 2
     assert made.patch().out == b"Nothing to change.\n"
+
+
+@pytest.mark.parametrize(
+    ("edited", "named"), [((2,), "Piece 2 was edited"), ((1, 2), "Pieces 1, 2 were edited")]
+)
+def test_edited_pieces_are_named_by_their_numbers(split, orchestrator, edited, named):
+    made = split(PARAGRAPHS, "--natural")
+    for number in edited:
+        made.edit(number, b"para", b"edited")
+    again = orchestrator("split", "--refresh", made.index["index_path"])
+    assert (again.code, named in again.err) == (1, True)
+    assert made.patch("--discard").text.startswith(f"{named}, and that is dropped; ")
 
 
 @pytest.mark.parametrize("other", ["--force", "--dry-run", "--no-apply"])
