@@ -95,6 +95,23 @@ def test_examples_of_the_sandbox_run(number):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+PROGRAMS = [
+    (page, number, program)
+    for page, text in PAGES.items()
+    for number, program in enumerate(re.findall(r"(?ms)^```python\n(.*?)^```", text), 1)
+]
+
+
+@pytest.mark.parametrize(("page", "number", "program"), PROGRAMS)
+def test_an_example_brings_all_its_names(page, number, program):
+    looked = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", "-"],
+        input=program.encode(),
+        capture_output=True,
+    )
+    assert (looked.returncode, looked.stdout) == (0, b"All checks passed!\n")
+
+
 def test_the_gateway_example_of_the_sandbox_page_runs():
     example = next(
         code
@@ -111,6 +128,7 @@ def test_the_gateway_example_of_the_sandbox_page_runs():
     body = '{"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}'
     line = " ".join(f'"{word}"' for word in asking) + f" -d '{body}'"
     for text, instead in (
+        ('os.environ["ANTHROPIC_API_KEY"]', "real"),
         ('"https://api.anthropic.com"', "url"),
         ('"my/claude", ', ""),
         ("box.run([", "done = box.run(command or ["),
@@ -119,7 +137,7 @@ def test_the_gateway_example_of_the_sandbox_page_runs():
         assert text in example
         example = example.replace(text, instead)
     with play(Step("hello")) as api:
-        names = {"url": api.url, "key": "sk-the-real-key", "command": ["sh", "-c", line]}
+        names = {"url": api.url, "real": "sk-the-real-key", "command": ["sh", "-c", line]}
         exec(example, names)
     assert b"hello" in names["done"].stdout
     assert names["models"].used().requests == 1
