@@ -213,6 +213,8 @@ def _check_glob(glob: str) -> None:
         raise ValueError("a glob must not be empty")
     if glob.startswith("!"):
         raise ValueError(f"{glob!r}: exceptions are written in `allow`, without the `!`")
+    if {"", ".", ".."} & set(glob.strip("/").split("/")):
+        raise ValueError(f"{glob!r} fits no path: leave out what is `.`, `..` or empty in it")
 
 
 def _inside(path: str) -> str:

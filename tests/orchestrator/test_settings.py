@@ -188,6 +188,13 @@ def test_every_key_is_read():
         ),
         (b"[guardrails]\nmax_files = 0", "guardrails: max_files must be at least 1"),
         (b"[guardrails]\nprotected = ['/']", "guardrails: a glob must not be empty"),
+        *(
+            (
+                f"[guardrails]\nprotected = ['{glob}']".encode(),
+                f"guardrails: '{glob}' fits no path: leave out what is ., .. or empty in it",
+            )
+            for glob in ("./infra/**", "../x", "infra//x", "a/./b")
+        ),
         (
             b"[guardrails]\nreview = ['!a']",
             "guardrails: '!a': exceptions are written in allow, without the !",
