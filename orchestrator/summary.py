@@ -142,6 +142,8 @@ def approvers(record: Record) -> list[str]:
 
 
 def _spent(record: Record) -> str:
+    if record.outcome is None:
+        return ""  # it is counted at the end
     spent = [f"{record.seconds:.0f} s"]
     if record.turns:
         tokens = f"{record.input_tokens:,} tokens in, {record.output_tokens:,} out"

@@ -130,6 +130,7 @@ def test_a_live_run_can_be_looked_at(repository, orchestrator, home):
         held.update(owner=Owner(held.record.owner.pid, "an earlier boot", ""))
         said = orchestrator("show").text
         assert said.startswith("interrupted\n")
+        assert "spent" not in said
         assert f"  orchestrator diff {held.record.id[-5:]}" in said
 
 
