@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
@@ -127,7 +128,8 @@ def read(data: bytes | None) -> Settings:
         return Settings()
     settings = toml_file.load(FILE, data, Settings)
     try:
-        _check(settings.limits, settings.model, (*settings.setup, *settings.checks))
+        commands = (*settings.setup, *settings.checks)
+        _check(settings.limits, settings.model, commands, "limits.{}".format)
         companions(settings.services, size)
         delegation.check(settings.delegates)
         named_command.check(settings.commands)
@@ -160,7 +162,7 @@ def task(
     model = _model(settings, mine, worker) if flags.model is None else flags.model
     setup, checks = flags.setup or settings.setup, flags.checks or settings.checks
     try:
-        _check(asked, model, (*setup, *checks))
+        _check(asked, model, (*setup, *checks), lambda name: f"--max-{name.replace('_', '-')}")
         reached = network(settings.network, flags.allow, flags.private_hosts, online=online)
         only = tuple(_inside(path) for path in flags.only)
     except ValueError as error:
@@ -225,16 +227,18 @@ def _inside(path: str) -> str:
     return "/".join(parts)
 
 
-def _check(limits: Limits, model: str, commands: tuple[str, ...]) -> None:
+def _check(
+    limits: Limits, model: str, commands: tuple[str, ...], called: Callable[[str], str]
+) -> None:
     """Raise ValueError for what neither the file nor a flag may say."""
     for name in ("turns", "input_tokens", "output_tokens"):
         if getattr(limits, name) < 1:
-            raise ValueError(f"{name} must be at least 1, not {getattr(limits, name)}")
+            raise ValueError(f"{called(name)} must be at least 1, not {getattr(limits, name)}")
     if limits.cost is not None and not (limits.cost > 0 and math.isfinite(limits.cost)):
-        raise ValueError(f"cost must be more than 0 dollars, not {limits.cost:g}")
+        raise ValueError(f"{called('cost')} must be more than 0 dollars, not {limits.cost:g}")
     for name in ("seconds", "silence", "turn_seconds"):
-        if not 1 <= getattr(limits, name) <= _LONGEST_RUN:
-            raise ValueError(f"{name} must be between 1 and 604800, not {getattr(limits, name):g}")
+        if not 1 <= (seconds := getattr(limits, name)) <= _LONGEST_RUN:
+            raise ValueError(f"{called(name)} must be between 1 and 604800, not {seconds:g}")
     if model and not all(model.partition(":")):
         raise ValueError(f"model must be written as provider:name, not {model!r}")
     if not all(command.strip() for command in commands):
