@@ -179,7 +179,7 @@ def tell_dirty(paths: tuple[str, ...]) -> None:
     if paths:
         are = "is" if len(paths) == 1 else "are"
         files = count(len(paths), "changed file")
-        say.note(f"note: {files} {are} not in the base: {named(paths)}")
+        say.note(f"note: {files} {are} not in the base, so the run works without: {named(paths)}")
 
 
 def carry_out(
