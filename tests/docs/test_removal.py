@@ -75,7 +75,7 @@ def prepared(engine, make_source):
 
 
 def _there(engine, image: str) -> bool:
-    return image in {each.id for each in engine.client.images.list(all=True)}
+    return image in {each["Id"] for each in engine.client.api.images(all=True)}
 
 
 def test_images_are_found_and_removed(engine, prepared):
