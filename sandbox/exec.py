@@ -39,6 +39,9 @@ REFUSAL = b"OCI runtime exec failed"
 ABORT = b"runtime/cgo: "
 """The first words of runc where it gets no thread in the sandbox, a moment before it becomes the
 command; it ends with ABORTED. With all processes taken, one in 300 tries on a busy machine."""
+ABORTING = 1.0
+"""Seconds for that end. A command with the same first words and status that takes no longer is run
+again, too; any other is not: what failed once must not be tried until it succeeds."""
 CANNOT_START, TIMED_OUT, KILLED, ABORTED = 126, 124, 137, 2
 GONE = (DockerException, RequestException, OSError)
 """What docker-py raises when the engine or the container is not there any more."""
@@ -145,8 +148,8 @@ class ExecChannel:
         It does so now and then while all processes that the limits allow are taken.
         """
         with losing(self._api, self._container):
-            if first.data.startswith(ABORT):
-                return self._await(running, DRAIN) == ABORTED
+            if first.stream == "stderr" and first.data.startswith(ABORT):
+                return self._await(running, ABORTING) == ABORTED
             return first.data.startswith(REFUSAL) and not self._inspect(running)["Pid"]
 
     @contextlib.contextmanager
