@@ -40,8 +40,9 @@ ABORT = b"runtime/cgo: "
 """The first words of runc where it gets no thread in the sandbox, a moment before it becomes the
 command; it ends with ABORTED. With all processes taken, one in 300 tries on a busy machine."""
 ABORTING = 1.0
-"""Seconds for that end. A command with the same first words and status that takes no longer is run
-again, too; any other is not: what failed once must not be tried until it succeeds."""
+"""Seconds for that end. A command with the same first words and status that takes no longer cannot
+be told from it, and so is run once more, but only once: what failed must not be tried until it
+succeeds."""
 CANNOT_START, TIMED_OUT, KILLED, ABORTED = 126, 124, 137, 2
 GONE = (DockerException, RequestException, OSError)
 """What docker-py raises when the engine or the container is not there any more."""
@@ -49,6 +50,10 @@ GONE = (DockerException, RequestException, OSError)
 
 class _NotStartedError(Exception):
     """The engine could not start a process; nothing has happened yet."""
+
+
+class _AbortedError(_NotStartedError):
+    """It says so in words that a command may have said, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +111,10 @@ class ExecChannel:
         for _ in range(0 if isinstance(stdin, Pipe) else ATTEMPTS - 1):
             try:
                 return (yield from self._carried_out(job, retried=True))
-            except _NotStartedError:
+            except _NotStartedError as error:
                 time.sleep(PAUSE)
+                if isinstance(error, _AbortedError):
+                    break
         yield from self._carried_out(job, retried=False)
 
     def call(
@@ -136,21 +143,23 @@ class ExecChannel:
         with self._running(job) as running:
             size = 0
             for chunk in self._output(running, deadline):
-                if retried and not size and self._refused(running.id, chunk):
-                    raise _NotStartedError
+                if retried and not size:
+                    self._look_for_refusal(running.id, chunk)
                 size += len(chunk.data)
                 yield chunk
         yield self._exit(running.id, time.monotonic() - job.began, job.seconds, size)
 
-    def _refused(self, running: str, first: Chunk) -> bool:
-        """Whether the first output is the engine's own, saying that it could not start a process.
+    def _look_for_refusal(self, running: str, first: Chunk) -> None:
+        """Raise _NotStartedError when the first output is the engine's own, and says that.
 
         It does so now and then while all processes that the limits allow are taken.
         """
         with losing(self._api, self._container):
-            if first.stream == "stderr" and first.data.startswith(ABORT):
-                return self._await(running, ABORTING) == ABORTED
-            return first.data.startswith(REFUSAL) and not self._inspect(running)["Pid"]
+            if first.data.startswith(REFUSAL) and not self._inspect(running)["Pid"]:
+                raise _NotStartedError
+            said = first.stream == "stderr" and first.data.startswith(ABORT)
+            if said and self._await(running, ABORTING) == ABORTED:
+                raise _AbortedError
 
     @contextlib.contextmanager
     def _running(self, job: _Job) -> Iterator[Attached]:

@@ -128,6 +128,14 @@ def test_evidence_that_only_speaks_of_an_abort_is_run_once(box, speak, status):
     assert box.run(["cat", "/tmp/times"]).stdout == b"once\n"
 
 
+def test_evidence_that_always_ends_as_an_abort_does_is_run_twice(box):
+    assert box.run(["rm", "-f", "/tmp/times"]).exit.ok
+    script = f"{ABORT}; echo once >> /tmp/times; exit 2"
+    done = box.run(["sh", "-c", script], evidence=True)
+    assert (done.exit.status, done.stderr[:12]) == (2, b"runtime/cgo:")
+    assert box.run(["cat", "/tmp/times"]).stdout == b"once\nonce\n"
+
+
 class Aborting(Played):
     """An engine that twice aborts the start of what it was to run."""
 
