@@ -31,6 +31,8 @@ PLACE = "/opt/orchestrator"
 TOOLBOX = Kit(IMAGE, PLACE, f"sh {BUILD}")
 INSIDE = Path(__file__).with_name("inside")
 LABEL = "orchestrator.toolbox"
+ATTEMPTS = 5
+"""Times that a toolbox is filled where another one is first each time."""
 
 
 def volume(engine: Engine) -> str:
@@ -48,14 +50,18 @@ def _programs() -> dict[str, bytes]:
 def filled(engine: Engine, programs: Mapping[str, bytes], kit: Kit = TOOLBOX) -> str:
     """The volume with exactly these programs in the kit's `inside`; others make another volume.
 
-    Raises ImageError when the kit's image is missing.
+    Raises ImageError when the kit's image is missing, or the engine keeps its name from us.
     """
     image = image_id(engine, kit)
     name = _name(image, programs)
-    while True:  # whoever was first may have removed its own by the time that we look
+    for _ in range(ATTEMPTS):  # whoever was first may have removed its own before we look
         volume = _complete(engine, name) or _fill(engine, name, image, programs, kit.place)
         if volume:
             return volume
+    raise ImageError(
+        f"The toolbox cannot be filled: the Docker Engine has no container {name}, and says that"
+        " the name is taken. Restart the engine."
+    )
 
 
 def old(engine: Engine, before: float, kits: Iterable[Kit] = ()) -> tuple[str, ...]:

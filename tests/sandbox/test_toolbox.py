@@ -8,6 +8,7 @@ from docker.types import Mount
 
 from sandbox import toolbox
 from sandbox.engine import Engine, connect
+from sandbox.errors import ImageError
 from sandbox.kit import Kit
 from tests.played import Played, served
 
@@ -90,6 +91,8 @@ class Contended(Played):
     """Another process is first to fill it; what that one has is gone when we look."""
 
     renamed: list[int]
+    first = 1
+    """So many times."""
 
     def do_GET(self):
         self._answer(404 if "/containers/orchestrator-toolbox-" in self.path else 200)
@@ -99,7 +102,7 @@ class Contended(Played):
     def do_POST(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if "/rename" in self.path:
-            self.renamed.append(200 if self.renamed else 409)
+            self.renamed.append(409 if len(self.renamed) < self.first else 200)
         self._answer(self.renamed[-1] if "/rename" in self.path else 200)
 
     def _answer(self, status: int) -> None:
@@ -111,6 +114,16 @@ def test_a_toolbox_that_was_filled_first_and_removed_at_once_is_filled_again():
     with served(Contended) as engine:
         assert toolbox.filled(engine, {}).startswith("orchestrator-toolbox-")
     assert Contended.renamed == [409, 200]
+
+
+def test_a_name_that_the_engine_keeps_from_us_is_told():
+    class Keeping(Contended):
+        first = 1_000
+
+    Keeping.renamed = []
+    with served(Keeping) as engine, pytest.raises(ImageError, match="Restart the engine"):
+        toolbox.filled(engine, {})
+    assert set(Keeping.renamed) == {409}
 
 
 def test_a_filling_that_was_interrupted_is_never_used(engine, programs):
