@@ -21,6 +21,7 @@ from sandbox.lines import CAP, lines
 from sandbox.memory import Kills
 from sandbox.neighbour import Neighbour
 from sandbox.pipe import Pipe
+from sandbox.signals import Signals
 from sandbox.snapshot import Snapshot
 from sandbox.stream import Completed, Exit, Line
 from sandbox.terminals import Terminals
@@ -129,6 +130,7 @@ class Box:
         command: Sequence[str],
         ready: Callable[[], None],
         *,
+        signals: Signals,
         stdin: bytes | Pipe,
         env: Mapping[str, str],
         seconds: float,
@@ -138,10 +140,18 @@ class Box:
         """Run a command as in `stream`, for who has other things to wait for besides its lines.
 
         This waits for nothing: it yields None after each piece of output, and where there is none.
-        `ready` is called, in another thread, for each piece that has come and for the end.
+        `ready` is called, in another thread, for each piece that has come and for the end. What is
+        sent by `signals` reaches the command's process group.
         """
         items = self._told(
-            self.channel.watch(command, ready, stdin=stdin, env=self._seen(env), seconds=seconds)
+            self.channel.watch(
+                command,
+                ready,
+                stdin=stdin,
+                env=self._seen(env),
+                seconds=seconds,
+                signals=signals,
+            )
         )
         with contextlib.closing(items):
             yield from lines(_kept(items, keep), longest)

@@ -30,6 +30,7 @@ from sandbox.frames import (
     OUT,
     PIECE,
     ROOM,
+    SIGNAL,
     STATUSES,
     STOP,
     WINDOW,
@@ -203,6 +204,12 @@ class Connection:
     def give_room(self, talk: Conversation, size: int, deadline: float) -> None:
         """Let the server send so much more output of a command."""
         self._send(frame(ROOM, talk.number, NUMBER.pack(size)), deadline)
+
+    def signal(self, talk: Conversation, number: int, seconds: float) -> None:
+        """Send a signal to the process group of a command; one that has ended gets none."""
+        if not talk.ending:
+            sent = frame(SIGNAL, talk.number, NUMBER.pack(number))
+            self._send(sent, time.monotonic() + seconds)
 
     def stop(self, talk: Conversation, seconds: float) -> bool:
         """End a command and all it started; whether that was done within this time."""

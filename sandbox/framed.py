@@ -28,6 +28,7 @@ from sandbox.exec import (
 from sandbox.frames import CALL, KILLED, SIGNALLED, START, STOPPED, TIMED_OUT, WINDOW
 from sandbox.hardening import TOOLBOX, USER
 from sandbox.pipe import Pipe
+from sandbox.signals import Signals
 from sandbox.stream import Exit
 
 SERVER = (*PROGRAM, "inside.channel")
@@ -37,6 +38,8 @@ HELLO_SECONDS = 30.0
 """The server needs 0.1 s to start; much longer when the machine is very busy."""
 STOPPING = 4.0
 """Seconds that the server gets to end an abandoned command; it may need two for a fork bomb."""
+SENDING = 1.0
+"""Seconds for the server to take a signal; one that does not is ended, and its commands with it."""
 ENDED_ELSEWHERE = b"[all processes of the sandbox were ended, this command among them]\n"
 STATUS = {TIMED_OUT: 124, STOPPED: 143, KILLED: 137}
 
@@ -79,18 +82,19 @@ class FramedChannel:
         cwd: str = WORKSPACE,
         env: Mapping[str, str] = NOTHING,
         seconds: float = 120.0,
+        signals: Signals | None = None,
     ) -> Watched:
         """Run a command as `start` does; with `ready` nothing is waited for.
 
         It is called in another thread, for each piece that has come and for the end; after each
-        piece, and where there is none, stands None.
+        piece, and where there is none, stands None. `signals` lead to the command.
         """
         if refusal := refuse(command, env):
             yield Chunk("stderr", refusal)
             yield Exit(CANNOT_START, 0.0, size=len(refusal))
             return
         job = [list(command), "", cwd, dict(env), seconds]
-        yield from self._carried_out(job, stdin, seconds, ready)
+        yield from self._carried_out(job, stdin, seconds, ready, signals)
 
     def call(
         self, program: str, *arguments: str, stdin: bytes | mmap = b"", seconds: float = 120.0
@@ -125,12 +129,15 @@ class FramedChannel:
         stdin: bytes | mmap | Pipe,
         seconds: float,
         ready: Callable[[], None] | None = None,
+        signals: Signals | None = None,
     ) -> Watched:
         began = time.monotonic()
         deadline = began + seconds + GRACE
         kind = CALL if job[1] else START
         asked = json.dumps(job).encode()
         connection, talk = self._begun(kind, asked, Pipe.of(stdin), ready, deadline)
+        if signals:
+            signals.lead(lambda signal: connection.signal(talk, signal, SENDING))
         size = 0
         with self._attended(connection, talk):
             for chunk in _output(connection, talk, deadline, ready is None):

@@ -12,7 +12,7 @@ ENDING = struct.Struct(">Bi")
 ENGINE_HEADER = struct.Struct(">BxxxI")
 
 HELLO, OUT, ERR, INPUT_ROOM, ENDED, DONE = range(1, 7)
-START, CALL, INPUT, ROOM, STOP = range(16, 21)
+START, CALL, INPUT, ROOM, STOP, SIGNAL = range(16, 22)
 EXITED, SIGNALLED, TIMED_OUT, STOPPED, KILLED, REFUSED = range(6)
 """The words of `sandbox/inside/wire.py`; a test holds them to be the same."""
 

@@ -79,7 +79,6 @@ class Delegate:
         talk = reader if isinstance(reader, Talking) else Prompt()
         session = Session(
             box,
-            self.cli.name,
             watch.task.limits,
             until,
             talk.leave,

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from signal import Signals as Signal
 from typing import BinaryIO, Literal
 
 from orchestrator.task import Limits
@@ -14,8 +15,8 @@ from sandbox.errors import SandboxError
 from sandbox.gateway.asked import Asked
 from sandbox.gateway.provider import Waiting
 from sandbox.gateway.turn import Answered
-from sandbox.hardening import BUSYBOX
 from sandbox.pipe import Pipe
+from sandbox.signals import Signals
 from sandbox.stream import Exit, Line
 
 Clock = Literal["silence", "turn", "run", "farewell", "handshake"]
@@ -23,9 +24,9 @@ HANDSHAKE = 30.0
 """Seconds in which a program answers that is spoken to, at the beginning."""
 FAREWELL = 2.0
 """Seconds in which a program ends that was asked to in its own words, before it gets a signal."""
-PATIENCE = {"INT": 4.0, "TERM": 2.0}
-"""Signals in the order in which a program is asked to end, and the seconds it has for each; then
-every process of the sandbox is killed."""
+PATIENCE = {Signal.SIGINT: 4.0, Signal.SIGTERM: 2.0}
+"""Signals in the order in which a program's process group is asked to end, and the seconds it has
+for each; then every process of the sandbox is killed."""
 KILL_SECONDS = 5.0
 LONGEST = 32 << 20
 """Bytes of one line: an event can hold a whole file, and half of one is not JSON."""
@@ -54,6 +55,8 @@ class Overdue:
 
 Heard = Asked | Answered | Waiting
 Item = Line | Exit | Heard | Silent | Overdue
+Problem = SandboxError | OSError
+"""Why no more can be read of it; OSError: what it prints cannot be kept."""
 
 
 class Session:
@@ -67,21 +70,20 @@ class Session:
     def __init__(
         self,
         box: Box,
-        name: str,
         limits: Limits,
         until: float,
         farewell: Callable[[], bool] = lambda: False,
         greeted: Callable[[], bool] = lambda: True,
         lively: Callable[[Line], bool] = lambda line: True,
     ) -> None:
-        """`name` is the program's; it has `until`, as the monotonic clock tells the time.
+        """The program has `until`, as the monotonic clock tells the time.
 
         `farewell` asks it to end in its own words, if it takes any; `greeted` says whether it has
         answered the first of ours, if it has to; `lively`, whether a line that was read breaks its
         silence.
         """
         self._box = box
-        self._name = name
+        self._signals = Signals()
         self._limits = limits
         self._heard = self._answered = self._left = time.monotonic()
         self._until = until
@@ -89,7 +91,7 @@ class Session:
         """None for a piece of what the program printed: it is to be read."""
         self._reading = True
         """The piece at hand may hold more lines."""
-        self._put_by: deque[Item | SandboxError] = deque()
+        self._put_by: deque[Item | Problem] = deque()
         """What came while the program was awaited to end."""
         self._over = False
         """The program has ended, and all it said was read."""
@@ -133,13 +135,14 @@ class Session:
 
         Before the next item is asked for, all that the last one told of is done. `caught_up` says
         whether the lines have come that belong to the questions. After `Silent` the caller says
-        `stop`. Raises SandboxError.
+        `stop`. Raises SandboxError, OSError.
         """
         began = self._began = time.monotonic()
         seconds = max(1.0, self._until - began) + sum(PATIENCE.values()) + KILL_SECONDS
         lines = self._lines = self._box.watch(
             command,
             lambda: self._news.put(None),
+            signals=self._signals,
             stdin=stdin,
             env=env,
             seconds=seconds,
@@ -149,7 +152,7 @@ class Session:
         try:
             while True:
                 item = self._next()
-                if isinstance(item, SandboxError):
+                if isinstance(item, Problem):
                     raise item
                 yield item
                 if isinstance(item, Exit):
@@ -172,7 +175,7 @@ class Session:
             if self._over or (self._farewell() and self._ends_within(FAREWELL)):
                 return
             for signal, seconds in PATIENCE.items():
-                self._box.run((BUSYBOX, "killall", f"-{signal}", self._name), seconds=10)
+                self._signals.send(signal)
                 if self._ends_within(seconds):
                     return
             self._box.sweep()
@@ -184,7 +187,7 @@ class Session:
             self._put_by.append(item)
         return self._over
 
-    def _next(self) -> Item | SandboxError:
+    def _next(self) -> Item | Problem:
         asked_for = time.monotonic()
         self._forgive(asked_for - self._left)
         item = self._item(asked_for)
@@ -208,7 +211,7 @@ class Session:
         self._answered += seconds
         self._shake += seconds
 
-    def _item(self, now: float) -> Item | SandboxError:
+    def _item(self, now: float) -> Item | Problem:
         """What comes next, or the clock that runs out before."""
         due: dict[Clock, float] = {"run": self._until}
         if self._end is not None:
@@ -234,7 +237,7 @@ class Session:
         self._let_in()
         return Overdue()
 
-    def _awaited(self, until: float) -> Line | Exit | SandboxError | Heard | None:
+    def _awaited(self, until: float) -> Line | Exit | Problem | Heard | None:
         """What comes next; None where nothing has until then, or the program has ended."""
         while not self._over:
             if self._reading:
@@ -252,14 +255,14 @@ class Session:
             self._reading = True
         return None
 
-    def _line(self) -> Line | Exit | SandboxError | None:
+    def _line(self) -> Line | Exit | Problem | None:
         """What is next of the piece at hand, or how the program ended; None after it."""
         try:
             item = next(self._lines)
         except StopIteration:  # an interrupt has ended it, and all of this with it
             self._over = True
             return None
-        except SandboxError as error:
+        except (SandboxError, OSError) as error:
             self._over = True
             return error
         if isinstance(item, Line):

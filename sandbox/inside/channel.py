@@ -32,6 +32,7 @@ from .wire import (
     PIECE,
     REFUSED,
     ROOM,
+    SIGNAL,
     START,
     STOP,
     Outlet,
@@ -128,7 +129,7 @@ class Server:
         wish, free = seat.hear()
         if seat.memory is not None:
             self.memory, seat.memory = seat.memory, None
-        if free and not seat.stopped and len(self.spares) < SPARES:
+        if free and not seat.asked and len(self.spares) < SPARES:
             self.spares.append(free)
         elif free:
             free.leave()
@@ -232,6 +233,8 @@ class Server:
             seat.room += NUMBER.unpack(content)[0]
         elif kind == STOP:
             self.stop(seat)
+        elif kind == SIGNAL:
+            seat.ask(NUMBER.unpack(content)[0])
 
     def fed(self, seat: Seat) -> None:
         """Say how much more input may come, once that is worth a frame."""
@@ -245,9 +248,7 @@ class Server:
         """End a command of which nobody wants to know any more."""
         seat.stopped = True
         seat.room = 1 << 40  # what it still says is read and forgotten
-        if seat.warden:
-            seat.warden.stop()
-        else:
+        if not seat.ask(reaper.STOP_WANTED):
             self.close(seat)
 
     def send(self, kind: int, number: int, content: bytes = b"") -> None:

@@ -21,7 +21,6 @@ import ctypes
 import gc
 import json
 import os
-import select
 import signal
 import socket
 import sys
@@ -45,6 +44,8 @@ a command goes before the server."""
 PATIENCE = 2.0
 """Seconds to kill process by process, before everything of this user goes."""
 WATCHED = (signal.SIGCHLD, signal.SIGTERM)
+STOP_WANTED = 0
+"""What the server writes on the line to have a command ended; other bytes are signals for it."""
 
 OWN = dict(os.environ)
 
@@ -174,7 +175,7 @@ def perform(job: Job, line: socket.socket, deadline: float) -> NoReturn:
 
     def end(_number: int, _frame: object) -> None:
         late = time.monotonic() >= deadline
-        if not (late or stop_wanted(line)):
+        if not (late or wish(line) == STOP_WANTED):
             return
         tell(line, "timed_out" if late else "stopped")
         if not end_descendants():
@@ -226,11 +227,15 @@ def refuse(name: str, problem: Exception) -> str:
     return f"refused {127 if isinstance(problem, FileNotFoundError) else 126}"
 
 
-def stop_wanted(line: socket.socket) -> bool:
-    """Whether the server said so, or is gone."""
-    poll = select.poll()
-    poll.register(line, select.POLLIN)
-    return bool(poll.poll(0))
+def wish(line: socket.socket) -> int | None:
+    """What the server wants next, if anything; who is gone wants an end."""
+    try:
+        said = line.recv(1, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return STOP_WANTED
+    return said[0] if said else STOP_WANTED
 
 
 def wait(child: int, deadline: float, line: socket.socket) -> int | str:
@@ -242,8 +247,12 @@ def wait(child: int, deadline: float, line: socket.socket) -> int | str:
         left = deadline - time.monotonic()
         if left <= 0:
             return "timed_out"
-        if stop_wanted(line):
+        wanted = wish(line)
+        if wanted == STOP_WANTED:
             return "stopped"
+        if wanted:
+            kill(-child, wanted)  # its group: as long as it is not reaped, nobody else's
+            continue
         signal.sigtimedwait(WATCHED, left)
 
 

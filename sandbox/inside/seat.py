@@ -29,7 +29,6 @@ from .wire import (
 )
 
 DISCARD = ("/opt/orchestrator/bin/busybox", "cat")
-STOP = b"\0"
 LOST = b"[output of processes left behind is lost: no process is left to read it]\n"
 WORDS = {
     "exited": EXITED,
@@ -120,7 +119,7 @@ class Warden:
         self._socket = ours
         self.fd = ours.fileno()
         self._unsent = b""
-        self._stopping = False
+        self._waking = False
         self._said = b""
 
     def order(self, job: bytes, memory: bytes, pipes: tuple[int, ...]) -> None:
@@ -145,7 +144,7 @@ class Warden:
         except OSError:
             self._unsent = b""
             return
-        if self._stopping and not self._unsent:
+        if self._waking and not self._unsent:
             reaper.kill(self.pid, signal.SIGTERM)  # wakes it, to find the wish
 
     def hear(self) -> list[list[str]] | None:
@@ -161,10 +160,13 @@ class Warden:
         *lines, self._said = (self._said + said).split(b"\n")
         return [line.decode().split(" ", 1) for line in lines]
 
-    def stop(self) -> None:
-        """Have it end its command: said on the line, for signals come from anybody."""
-        self._unsent += STOP
-        self._stopping = True
+    def ask(self, wish: int) -> None:
+        """Have it pass on a signal to its command, or end it (`STOP_WANTED`).
+
+        It is said on the line, for signals come from anybody.
+        """
+        self._unsent += bytes((wish,))
+        self._waking = True
         self.push()
 
     def leave(self) -> None:
@@ -200,6 +202,8 @@ class Seat:
         """Input that came before the command had started."""
         self.started = False
         self.stopped = False
+        self.asked = False
+        """Its warden was asked for something, and may find that only after the command."""
         self.ending: Ending | None = None
         self._known: Ending | None = None
         theirs = (stdin.out, stdout.into, stderr.into)
@@ -248,6 +252,14 @@ class Seat:
             self.stdin.put(data)
         else:
             self.stdin.finish()
+
+    def ask(self, wish: int) -> bool:
+        """Ask the warden, see there; False when there is none any more."""
+        if self.warden is None:
+            return False
+        self.asked = True
+        self.warden.ask(wish)
+        return True
 
     def end_sources(self) -> None:
         for source in self.sources:

@@ -19,8 +19,9 @@ ENDING = struct.Struct(">Bi")
 
 HELLO, OUT, ERR, INPUT_ROOM, ENDED, DONE = range(1, 7)
 """From the server; ENDED as soon as a command has ended, DONE after the last of its output."""
-START, CALL, INPUT, ROOM, STOP = range(16, 21)
-"""To the server; START: a command; CALL: a program of ours; an empty INPUT ends the input."""
+START, CALL, INPUT, ROOM, STOP, SIGNAL = range(16, 22)
+"""To the server; START: a command; CALL: a program of ours; an empty INPUT ends the input; SIGNAL:
+the number of one for a command's process group."""
 EXITED, SIGNALLED, TIMED_OUT, STOPPED, KILLED, REFUSED = range(6)
 """How a command ended; KILLED: its reaper was, so nothing is known of it."""
 

@@ -1,6 +1,7 @@
 """A program's lines, questions and answers in one order, and whose time it is that passes."""
 
 import asyncio
+import errno
 import io
 import threading
 import time
@@ -29,14 +30,25 @@ def loop():
     loop.close()
 
 
+class Kept(io.BytesIO):
+    """A file on a disk that can be full."""
+
+    full = False
+
+    def write(self, data):
+        if self.full:
+            raise OSError(errno.ENOSPC, "the disk is full")
+        return super().write(data)
+
+
 class Watched:
     """A session of a script, and the questions that are asked in it."""
 
     def __init__(self, workspace, loop, script, silence):
         limits = Limits(silence=silence)
-        self.session = Session(workspace.box, "sh", limits, time.monotonic() + 60)
+        self.session = Session(workspace.box, limits, time.monotonic() + 60)
         self.caught_up = True
-        self.kept = io.BytesIO()
+        self.kept = Kept()
         self._workspace, self._loop = workspace, loop
         self.items = self.session.items(
             ("sh", "-c", script), b"", {}, self.kept, lambda: self.caught_up
@@ -137,7 +149,7 @@ def test_neither_the_host_s_work_nor_its_holding_back_is_silence(begin):
 
 def test_chatter_is_no_answer_to_what_a_program_is_asked_first(workspace):
     limits = Limits(silence=1)
-    session = Session(workspace.box, "sh", limits, time.monotonic() + 60, greeted=lambda: False)
+    session = Session(workspace.box, limits, time.monotonic() + 60, greeted=lambda: False)
     chatter = ("sh", "-c", "while echo y; do sleep 0.1; done")
     with closing(session.items(chatter, b"", {}, io.BytesIO(), lambda: True)) as items:
         assert next(item for item in items if not isinstance(item, Line)) == Silent("handshake")
@@ -153,7 +165,7 @@ def test_chatter_is_no_answer_to_what_a_program_is_asked_first(workspace):
 )
 def test_lines_that_never_cease_stop_no_clock(workspace, limits, seconds, expected):
     until = time.monotonic() + seconds
-    session = Session(workspace.box, "yes", limits, until, lively=lambda line: False)
+    session = Session(workspace.box, limits, until, lively=lambda line: False)
     with closing(session.items(("yes",), b"", {}, io.BytesIO(), lambda: True)) as items:
         assert next(item for item in items if not isinstance(item, Line)) == Silent(expected)
 
@@ -170,15 +182,12 @@ class Endless:
             yield None
         yield Exit(137, 0.0)
 
-    def run(self, command, **more):
-        pass
-
     def sweep(self):
         self.swept = True
 
 
 def test_pieces_that_never_cease_and_are_no_line_stop_no_clock():
-    session = Session(Endless(), "cat", Limits(silence=0.2), time.monotonic() + 60)
+    session = Session(Endless(), Limits(silence=0.2), time.monotonic() + 60)
     with closing(session.items(("cat",), b"", {}, io.BytesIO(), lambda: True)) as items:
         assert next(items) == Silent("silence")
 
@@ -211,6 +220,37 @@ def test_of_a_program_that_prints_without_end_little_is_read_once_nobody_listens
     before = len(watched.kept.getvalue())
     watched.items.close()
     assert len(watched.kept.getvalue()) - before < 300_000  # it would be 660,000 to 4,000,000
+
+
+STUBBORN = """
+import signal, sys, time
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, _: print(signal.Signals(number).name, flush=True))
+print("on", flush=True)
+while True:
+    time.sleep(60)
+"""
+
+
+def test_a_program_behind_an_interpreter_gets_each_signal_before_it_is_killed(begin):
+    watched = begin(f"exec env python3 -c '{STUBBORN}'")
+    assert watched.next() == "on"
+    watched.session.stop()
+    said = list(watched.items)
+    assert [line.text for line in said[:2]] == ["SIGINT", "SIGTERM"]
+    assert said[-1].status == 137
+
+
+def test_output_that_cannot_be_kept_leaves_nothing_running(begin, workspace):
+    watched = begin(f"trap '' INT TERM; echo one; {WAITS}; echo two; sleep 73")
+    assert watched.next() == "one"
+    answer = watched.ask()
+    watched.kept.full = True
+    watched.go()
+    with pytest.raises(OSError, match="full"):
+        list(watched.items)
+    answer.result(10)
+    assert workspace.box.run(["pgrep", "-x", "sleep"]).stdout == b""
 
 
 def test_at_its_end_nobody_is_left_waiting(begin):

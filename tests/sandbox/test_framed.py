@@ -7,6 +7,7 @@ import pytest
 
 from sandbox import Exit, Limits, Line
 from sandbox.exec import ExecChannel
+from sandbox.signals import Signals
 from tests.images_kinds import built
 from tests.played import Played, served
 
@@ -216,6 +217,7 @@ def test_a_watched_command_is_never_waited_for_and_calls_for_each_piece(box):
     watched = box.watch(
         ["sh", "-c", script],
         lambda: news.put(None),
+        signals=Signals(),
         stdin=b"",
         env={},
         seconds=60,

@@ -13,7 +13,17 @@ from sandbox.inside import wire
 
 WORDS = (
     *("HELLO", "OUT", "ERR", "INPUT_ROOM", "ENDED", "DONE", "START", "CALL", "INPUT", "ROOM"),
-    *("STOP", "EXITED", "SIGNALLED", "TIMED_OUT", "STOPPED", "KILLED", "REFUSED", "PIECE"),
+    *(
+        "STOP",
+        "SIGNAL",
+        "EXITED",
+        "SIGNALLED",
+        "TIMED_OUT",
+        "STOPPED",
+        "KILLED",
+        "REFUSED",
+        "PIECE",
+    ),
 )
 
 
