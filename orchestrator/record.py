@@ -134,6 +134,19 @@ class Record(Struct, frozen=True, kw_only=True):
             return "interrupted"
         return self.state
 
+    @property
+    def state_word(self) -> str:
+        """`running`, `interrupted`, or the outcome."""
+        state = self.shown_state
+        return str(self.outcome) if state == "finished" and self.outcome else state
+
+    @property
+    def progress_word(self) -> str:
+        """The state, or what a person made of the run since."""
+        if self.discarded:
+            return "discarded"
+        return "merged" if self.merged else self.state_word
+
 
 class Damaged(Struct, frozen=True, kw_only=True):
     """A run whose record cannot be read."""

@@ -252,11 +252,6 @@ class Repository:
         answer = self.git.call("symbolic-ref", "--quiet", "--short", "HEAD")
         return os.fsdecode(answer.stdout).strip() if answer.status == 0 else None
 
-    def branches_with(self, commit: str) -> tuple[str, ...]:
-        """The branches whose history holds a commit."""
-        wanted = (f"--contains={commit}", "--format=%(refname:lstrip=2)", "refs/heads")
-        return tuple(self.git.text("for-each-ref", *wanted).splitlines())
-
     def checked_out(self) -> Mapping[str, Path]:
         """Where each branch is in use: checked out, or in the middle of a rebase."""
         found = {}

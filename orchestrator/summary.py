@@ -73,7 +73,7 @@ def _more_refused(record: Record, number: int) -> str:
 
 def headline(record: Record, ink: Ink) -> list[str]:
     """The state or the outcome, with the whole message: advice is often at its end."""
-    state = clean(state_word(record))
+    state = clean(record.state_word)
     message = " ".join(clean_lines(record.message)).strip()
     first, *rest = wrapped(f"{state}: {message}" if message else state, WIDTH)
     return [_painted(record, state, ink) + first.removeprefix(state), *rest]
@@ -87,19 +87,6 @@ def _painted(record: Record, word: str, ink: Ink) -> str:
             return ink.bold(ink.yellow(word))
         case _:
             return ink.bold(ink.red(word))
-
-
-def state_word(record: Record) -> str:
-    """`running`, `interrupted`, or the outcome."""
-    state = record.shown_state
-    return str(record.outcome) if state == "finished" and record.outcome else state
-
-
-def progress_word(record: Record) -> str:
-    """The state, or what a person made of the run since."""
-    if record.discarded:
-        return "discarded"
-    return "merged" if record.merged else state_word(record)
 
 
 def short(record: Record) -> str:

@@ -9,7 +9,6 @@ from orchestrator.cli import place, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.record import Damaged, Record
 from orchestrator.screen import clean, columns, cut
-from orchestrator.summary import progress_word
 
 HEAD = ("RUN", "BEGUN", "STATE", "VERDICT", "WORKER", "TASK")
 
@@ -21,7 +20,7 @@ HEAD = ("RUN", "BEGUN", "STATE", "VERDICT", "WORKER", "TASK")
 def command(everything: bool, as_json: bool) -> None:
     """List the runs of this repository; outside of one, all runs."""
     found = place.records().all()
-    found = found if everything else place.here(found)
+    found = place.as_merged(found if everything else place.here(found))
     if as_json:
         say.json([_object(run) for run in found])
     elif found:
@@ -43,4 +42,4 @@ def _row(run: Record | Damaged) -> tuple[str, ...]:
         return (clean(run.id), "", "damaged", "", "", cut(clean(run.reason), 60))
     begun = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
     task = cut(clean(run.task.prompt.partition("\n")[0]), 60)
-    return (run.id, begun, progress_word(run), run.verdict or "", run.task.worker, task)
+    return (run.id, begun, run.progress_word, run.verdict or "", run.task.worker, task)

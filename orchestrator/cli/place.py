@@ -1,7 +1,9 @@
 """Where a command works: the home folder, the runs in it, and the repository around it."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec.structs import replace
 from platformdirs import user_state_path
@@ -14,6 +16,8 @@ from orchestrator.quarantine import Quarantine
 from orchestrator.record import Damaged, Record
 from orchestrator.records import Held, Records
 from orchestrator.repository import Repository
+
+R = TypeVar("R", Record, Record | Damaged)
 
 
 def home() -> Path:
@@ -66,27 +70,48 @@ def here(found: tuple[Record | Damaged, ...]) -> tuple[Record | Damaged, ...]:
 
 def common_dir() -> Path | None:
     """The git directory, shared by all worktrees, of the repository around us."""
+    repository = _around()
+    return repository.place.common_dir if repository else None
+
+
+def _around() -> Repository | None:
     try:
-        return Repository.open(".", home()).place.common_dir
+        return Repository.open(".", home())
     except RepositoryError:
         return None
 
 
 def repository_of(record: Record) -> Repository:
     """The repository of a run: through the worktree we are in, if it is one of its worktrees."""
-    ours = str(common_dir()) == record.git_dir
-    return Repository.open("." if ours else record.git_dir, home())
+    around = _around()
+    if around and str(around.place.common_dir) == record.git_dir:
+        return around
+    return Repository.open(record.git_dir, home())
 
 
-def as_merged(record: Record) -> Record:
-    """The record, with the merge that was made by `git merge`, if HEAD's branch has it."""
-    if not record.branch or record.merged or record.discarded:
-        return record
+def as_merged(runs: Sequence[R]) -> tuple[R, ...]:
+    """The runs, with the merges that were made by `git merge`, where HEAD's branch has them.
+
+    Git is asked once for each repository, whatever the number of its runs.
+    """
+    asked: dict[str, list[Record]] = {}
+    for run in runs:
+        if isinstance(run, Record) and run.branch and not run.merged and not run.discarded:
+            asked.setdefault(run.git_dir, []).append(run)
+    merged = {each.id: commit for few in asked.values() for each, commit in _merged(few)}
+    seen = (replace(run, merged=merged[run.id]) if run.id in merged else run for run in runs)
+    return tuple(seen)
+
+
+def _merged(runs: Sequence[Record]) -> list[tuple[Record, str]]:
+    """Those of a repository's runs that were merged by hand, each with the commit that did it."""
+    # No run's commit can be in the history of what the oldest of them began from.
+    oldest = min(runs, key=lambda run: run.created)
     try:
-        merged = merged_by_hand(repository_of(record), record.tip)
+        brought = merged_by_hand(repository_of(oldest), oldest.base)
     except (RepositoryError, GitError):
-        return record  # moved away, or the branch was deleted unmerged and git has removed it
-    return replace(record, merged=merged.commit) if merged else record
+        return []  # moved away
+    return [(run, brought[run.tip]) for run in runs if run.tip in brought]
 
 
 def publish_late(held: Held) -> Record:

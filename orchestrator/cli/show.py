@@ -17,7 +17,7 @@ def command(run: str | None, as_json: bool) -> None:
 
     RUN is an id or the start of one, or of its last part; by default the newest run here.
     """
-    record = place.as_merged(place.choose(run))
+    (record,) = place.as_merged([place.choose(run)])
     if as_json:
         say.json(say.as_object(record))
     else:

@@ -120,11 +120,43 @@ def test_a_merge_by_hand_is_seen(mended, orchestrator, kept):
     *_, head, last = orchestrator("show").text.splitlines()
     assert (head, last) == ("next:", f"  orchestrator diff {mended[-5:]}")
     assert f"(1 commit, merged as {merged[:10]})" in orchestrator("show").text
+    assert orchestrator("list").text.splitlines()[1].split()[3] == "merged"
+    assert orchestrator("list", "--json").json == [orchestrator("show", "--json").json]
+
+
+def test_a_fast_forward_is_seen_when_the_branch_went_on(mended, orchestrator):
+    git("merge", "--ff-only", f"agent/{mended}")
+    git("commit", "--allow-empty", "-m", "later")
+    (listed,) = orchestrator("list", "--json").json
+    assert listed["merged"] == orchestrator("show", "--json").json["merged"] == listed["tip"]
+
+
+def test_a_look_at_the_branch_is_no_merge(mended, orchestrator):
+    git("switch", f"agent/{mended}")
+    assert orchestrator("list", "--json").json[0]["merged"] == ""
+    git("switch", "--detach")
+    assert orchestrator("list", "--json").json[0]["merged"] == ""
+
+
+def test_each_of_several_runs_has_its_own_merge(mended, orchestrator):
+    git("merge", "--no-ff", "-m", "first", f"agent/{mended}")
+    first = git("rev-parse", "HEAD")
+    command = ("run", "--json", "--", "sh", "-c")
+    later = [orchestrator(*command, f"echo {n} > {n}").json["id"] for n in ("one", "two")]
+    git("switch", "-c", "stage", f"agent/{later[0]}")
+    git("commit", "--allow-empty", "-m", "staged")
+    git("switch", "main")
+    git("merge", "--no-ff", "-m", "second", "stage")
+    second = git("rev-parse", "HEAD")
+    git("commit", "--allow-empty", "-m", "last")
+    listed = {each["id"]: each["merged"] for each in orchestrator("list", "--json").json}
+    assert listed == {mended: first, later[0]: second, later[1]: ""}
 
 
 def test_a_run_whose_repository_is_gone_is_shown(mended, orchestrator):
     Path.cwd().rename(Path.cwd().with_name("elsewhere"))
     assert orchestrator("show", mended).code == 0
+    assert orchestrator("list", "--all").code == 0
 
 
 def test_a_branch_that_was_deleted_unmerged_is_no_merge(mended, orchestrator):
