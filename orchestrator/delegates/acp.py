@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from orchestrator.delegates.acp_agents import KNOWN
 from orchestrator.delegates.cli import Briefing, Credential, Terminal
 from orchestrator.delegates.lent import NAMES, READING, URL
-from orchestrator.delegates.parsed import at, line, objects, text
+from orchestrator.delegates.parsed import LONGEST, at, line, objects, text, unknown
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.delegation import PREFIX, SERVER
 from orchestrator.events import (
     AnyEvent,
     FilesTouched,
-    Raw,
     Session,
     Text,
     ToolFinished,
@@ -56,9 +55,6 @@ ENDINGS: Mapping[str, Stop] = {
     "refusal": "refused",
     "cancelled": "failed",
 }
-LONGEST = 4_000
-"""Characters of a title, or of a line that nobody knows, that are told: all is kept with the run.
-"""
 SAID = 100_000
 """Characters of an answer, or of a tool's result, that are told."""
 REMEMBERED = 10_000
@@ -330,7 +326,7 @@ class AcpReader:
     def _unknown(self, kind: str, data: bytes) -> Iterator[AnyEvent]:
         self._raw += 1
         if self._raw <= MOST_RAW:
-            yield Raw(type=kind[:LONGEST], text=data[:LONGEST].decode("utf-8", "replace"))
+            yield unknown("acp", kind, data)
 
 
 def _named(title: str, kind: str) -> str:

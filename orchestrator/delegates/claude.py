@@ -9,7 +9,7 @@ from typing import Any
 from containers import AGENTS
 from orchestrator.delegates.cli import Credential, Reader, Terminal
 from orchestrator.delegates.lent import NAMES, READING, URL
-from orchestrator.delegates.parsed import at, line, objects, text
+from orchestrator.delegates.parsed import at, line, objects, text, unknown
 from orchestrator.delegates.remembered import HOME
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.delegation import PREFIX, SERVER, Delegation
@@ -17,7 +17,6 @@ from orchestrator.events import (
     AnyEvent,
     FilesTouched,
     Output,
-    Raw,
     Session,
     Text,
     ToolFinished,
@@ -182,7 +181,7 @@ class ClaudeReader:
             case "result":
                 self._result(event)
             case kind:
-                yield Raw(type=kind, text=data.decode("utf-8", "replace"))
+                yield unknown("claude", kind, data)
 
     def _partial(self, event: object) -> Iterator[AnyEvent]:
         if at(event, "parent_tool_use_id") is None and (
@@ -244,7 +243,7 @@ class ClaudeReader:
             case "notification":
                 yield Warned(text=f"Claude Code: {text(event, 'text')}")
             case kind if kind not in SILENT:
-                yield Raw(type=f"system {kind}", text=data.decode("utf-8", "replace"))
+                yield unknown("claude", f"system {kind}", data)
 
     def _result(self, event: object) -> None:
         kind, said = text(event, "subtype"), text(event, "result") or _errors(event)

@@ -8,13 +8,12 @@ from containers import AGENTS
 from orchestrator.delegates.cli import Credential, Reader, Terminal
 from orchestrator.delegates.handed import inline
 from orchestrator.delegates.lent import NAMES, READING, URL
-from orchestrator.delegates.parsed import at, line, objects, text
+from orchestrator.delegates.parsed import at, line, objects, text, unknown
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.delegation import PREFIX, SERVER
 from orchestrator.events import (
     AnyEvent,
     FilesTouched,
-    Raw,
     Session,
     ToolFinished,
     ToolStarted,
@@ -174,7 +173,7 @@ class CodexReader:
             case "turn.started" | "item.updated":
                 pass
             case kind:
-                yield Raw(type=kind, text=data.decode("utf-8", "replace"))
+                yield unknown("codex", kind, data)
 
     def _started(self, item: object) -> Iterator[AnyEvent]:
         kind = text(item, "type")
@@ -203,7 +202,7 @@ class CodexReader:
         elif kind in TOOLS:
             yield from self._finished(item)
         elif kind not in SILENT:
-            yield Raw(type=f"item {kind}", text=data.decode("utf-8", "replace"))
+            yield unknown("codex", f"item {kind}", data)
 
     def _finished(self, item: object) -> Iterator[AnyEvent]:
         call, tool, result = text(item, "id"), _tool(item), _result(item)

@@ -5,9 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import foreign
+from orchestrator.events import Raw
+from orchestrator.task import WorkerKind
 from sandbox import values
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+LONGEST = 4_000
+"""Bytes of a line of no known type, or characters of its type, that are told."""
 
 
 def line(data: bytes) -> dict[str, Any] | None:
@@ -43,3 +48,14 @@ def objects(value: object, *path: str) -> Iterator[dict[str, Any]]:
     for item in found if isinstance(found, list) else ():
         if isinstance(item, dict):
             yield item
+
+
+def unknown(worker: WorkerKind, kind: str, data: bytes) -> Raw:
+    """A line of no known type; a long one says how long it is, and which file keeps all of it."""
+    shown = data[:LONGEST].decode("utf-8", "replace")
+    if len(data) > LONGEST:
+        shown += (
+            f"\n[{LONGEST:,} of {len(data):,} bytes;"
+            f" the whole line is in {worker}.jsonl among the run's artifacts]"
+        )
+    return Raw(type=kind[:LONGEST], text=shown)

@@ -303,6 +303,19 @@ def test_parts_that_are_not_known_are_kept_too(make, line, kind):
     assert events(make(), line) == [Raw(type=kind, text=json.dumps(line))]
 
 
+@pytest.mark.parametrize(
+    ("make", "file"),
+    [(ClaudeReader, "claude"), (CodexReader, "codex"), (lambda: AcpReader("fake"), "acp")],
+)
+def test_a_long_line_that_is_not_known_is_told_by_its_start(make, file):
+    (told,) = make().read(b'{"type": "new", "x": "%s"}' % (b"y" * 5_000_000))
+    shown, note = told.text.split("\n")
+    assert shown == '{"type": "new", "x": "' + "y" * 3_978
+    assert note == (
+        f"[4,000 of 5,000,024 bytes; the whole line is in {file}.jsonl among the run's artifacts]"
+    )
+
+
 def test_what_only_looks_like_a_broken_sandbox_is_none():
     reader = CodexReader()
     said = "bwrap: a page about it"
