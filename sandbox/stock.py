@@ -38,6 +38,8 @@ class Stored:
     """Id of the prepared image whose set-up it stands on."""
     busy: bool = False
     """A container uses it, running or not, or an image stands on it that is left out here."""
+    commit: str = ""
+    """Of the repository, whose files it holds; empty when that was not noted."""
 
     @property
     def name(self) -> str:
@@ -117,6 +119,7 @@ def _stored(image: Image, busy: frozenset[str]) -> Stored:
         owner=told.get("owner", ""),
         over=told.get("over", ""),
         busy=image.id in busy,
+        commit=told.get("commit", ""),
     )
 
 

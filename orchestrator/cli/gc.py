@@ -150,15 +150,18 @@ def _images(engine: Engine, records: Records, order: Order) -> Iterator[Deed]:
     began = min((run.created for run in _running(records)), default=inf)
     keep = shelf.Keep(records.home, order.everybodys, began)
     found = stored(engine) if order.everything else stored(engine, keep.is_anothers)
+    # Of several repositories with one commit, the newest run's.
+    runs = [run for run in reversed(records.all()) if isinstance(run, Record)]
+    repositories = {run.base: run.task.repository for run in runs}
     gone = set()
     for image in spare(found, keep, before=order.before, space=order.space):
         if order.dry or remove(engine, image):
             gone.add(image.id)
-            yield shelf.deed("remove", image)
+            yield shelf.deed("remove", image, repositories)
     left = [image for image in found if image.id not in gone]
     for image in left:
         if not keep.is_anothers(image.owner):
-            yield shelf.deed("keep", image)
+            yield shelf.deed("keep", image, repositories)
     if order.everything and not left and began == inf:
         yield from map(Deed.of, _ground(engine, order))
     elif order.everything and left:

@@ -1,17 +1,21 @@
 """Prepared images as `gc` sees them: whose they are, how large, and when they were last used."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orchestrator import preparation
 from orchestrator.render import count
+from orchestrator.screen import clean
 from sandbox.stock import Stored
 
 AT_ONCE = 3600.0
 """Seconds: a run of another home, which we know nothing of, may be about to use an image again."""
+
+SHORT = 12
+"""Digits of an image's id that a person reads."""
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))
@@ -24,6 +28,8 @@ class Deed:
     action: str
     what: str
     image: Stored | None = None
+    repository: str = ""
+    """Whose files the image holds, where a run tells."""
 
     @classmethod
     def of(cls, text: str) -> "Deed":
@@ -35,17 +41,24 @@ class Deed:
         facts: dict[str, Any] = {"action": self.action, "what": self.what}
         if self.image:
             facts |= {"bytes": self.image.size, "used": self.image.used}
+            facts |= {"commit": self.image.commit, "repository": self.repository}
         return facts
 
     def __str__(self) -> str:
         image = self.image
-        more = f" ({size(image.size)}, used {ago(image.used)})" if image else ""
-        return f"{self.action} {self.what}{more}"
+        if image is None:
+            return f"{self.action} {self.what}"
+        short = image.id.removeprefix("sha256:")[:SHORT]  # as `docker images` shows it, and takes
+        at = f" at {image.commit[:10]}" if image.commit else ""
+        of = f" of {clean(self.repository)}{at}" if self.repository else at
+        facts = f"{size(image.size)}, used {ago(image.used)}"
+        return f"{self.action} prepared image {short}{of} ({facts})"
 
 
-def deed(action: str, image: Stored) -> Deed:
-    """What happens to an image."""
-    return Deed(action, f"image {image.name}", image)
+def deed(action: str, image: Stored, repositories: Mapping[str, str] | None = None) -> Deed:
+    """What happens to an image; `repositories` are those of the runs, by their base commits."""
+    repository = (repositories or {}).get(image.commit, "")
+    return Deed(action, f"image {image.name}", image, repository)
 
 
 def kept(deeds: Iterable[Deed]) -> str:

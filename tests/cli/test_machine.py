@@ -169,16 +169,25 @@ def test_old_conversations_go_unless_somebody_goes_on(orchestrator, repository, 
     }
 
 
-def test_images_are_listed_with_their_size_and_last_use(orchestrator, own):
+def test_images_are_listed_with_their_size_and_last_use(orchestrator, own, repository):
     image = own()
     (told,) = (each for each in orchestrator("gc", "--json").json if each["what"] == image)
-    assert told == {"action": "keep", "what": image, "bytes": told["bytes"], "used": told["used"]}
+    commit = git("rev-parse", "HEAD")
+    place = {"commit": commit, "repository": str(repository)}
+    size = {"bytes": told["bytes"], "used": told["used"]}
+    assert told == {"action": "keep", "what": image} | size | place
     assert 0 < told["bytes"] < 10_000_000
     assert abs(time.time() - told["used"]) < 60
+
+
+def test_an_image_that_goes_is_named_for_people(orchestrator, own, repository, engine):
+    image = own()
+    short = engine.client.images.get(image.partition(" ")[2]).short_id.removeprefix("sha256:")
     shown = orchestrator("gc", "-n", "--max-age", "0").text
-    assert re.search(
-        rf"(?m)^would remove {image} \(\d+ [kM]B, used (just now|1 minute ago)\)$", shown
-    )
+    where = rf"of {repository} at {git('rev-parse', 'HEAD')[:10]}"
+    facts = r"\(\d+ [kM]B, used (just now|1 minute ago)\)"
+    assert re.search(rf"(?m)^would remove prepared image {short} {where} {facts}$", shown)
+    assert image not in shown
 
 
 def test_images_that_stay_are_told_in_one_line(orchestrator, own):

@@ -54,6 +54,15 @@ def test_what_stays_is_told_in_one_line():
     assert kept([*deeds, deed("remove", images[0])]) == said
 
 
+def test_an_image_whose_repository_no_run_tells_is_named_by_its_commit():
+    known = Stored("sha256:" + "ab" * 32, ("p:c",), 1_000, time.time(), "", commit="c" * 40)
+    facts = "(1.0 kB, used just now)"
+    said = f"remove prepared image abababababab at cccccccccc {facts}"
+    assert str(deed("remove", known, {"d" * 40: "/r"})) == said
+    unborn = Stored("sha256:" + "ab" * 32, (), 1_000, time.time(), "")
+    assert str(deed("remove", unborn)) == f"remove prepared image abababababab {facts}"
+
+
 def test_why_images_stay_when_everything_goes(tmp_path):
     (tmp_path / "theirs").mkdir()
     ours, theirs = (image(preparation.owner(tmp_path / name), 0) for name in ("ours", "theirs"))
