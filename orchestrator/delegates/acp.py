@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from orchestrator.delegates.acp_agents import KNOWN
 from orchestrator.delegates.cli import Briefing, Credential, Terminal
 from orchestrator.delegates.lent import NAMES, READING, URL
-from orchestrator.delegates.parsed import LONGEST, at, line, objects, text, unknown
+from orchestrator.delegates.parsed import LONGEST, at, line, objects, text, unknown, without_gateway
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.delegation import PREFIX, SERVER
 from orchestrator.events import (
@@ -245,7 +245,7 @@ class AcpReader:
             yield Session(id=talk.session, program=talk.agent or self._name)
         if talk.over and self.terminal is None:
             stop = ENDINGS[talk.stop] if talk.stop else "failed"
-            said = f"{self._name}: {talk.error}" if talk.error else self.said
+            said = f"{self._name}: {without_gateway(talk.error)}" if talk.error else self.said
             self._end(Terminal(stop == "complete", said or str(talk.stop), stop))
 
     def _end(self, terminal: Terminal) -> None:

@@ -1,7 +1,6 @@
 """Claude Code: `claude -p` with its stream of JSON events."""
 
 import json
-import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 from containers import AGENTS
 from orchestrator.delegates.cli import Credential, Reader, Terminal
 from orchestrator.delegates.lent import NAMES, READING, URL
-from orchestrator.delegates.parsed import at, line, objects, text, unknown
+from orchestrator.delegates.parsed import at, line, objects, text, unknown, without_gateway
 from orchestrator.delegates.remembered import HOME
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.delegation import PREFIX, SERVER, Delegation
@@ -44,7 +43,6 @@ SILENT = {
     "hook_started",
 }
 """System events that say nothing which is not told otherwise."""
-_ADVICE = re.compile(r" If it persists, check your inference gateway \([^)]*\)\.")
 KEY = Credential("ANTHROPIC_API_KEY")
 LOGIN = Credential("CLAUDE_CODE_OAUTH_TOKEN", "login")
 """Of a subscription: a token for a year, that `claude setup-token` gives and nothing renews."""
@@ -250,12 +248,7 @@ class ClaudeReader:
         ok = kind == "success" and at(event, "is_error") is False
         refused = text(event, "stop_reason") == "refusal"
         why: Stop = "complete" if ok else "refused" if refused else LIMITS.get(kind, "failed")
-        self.terminal = Terminal(ok, (said if ok else _without_address(said)) or kind, why)
-
-
-def _without_address(said: str) -> str:
-    """What it says of its end, without advice about an address that is our own gateway's."""
-    return _ADVICE.sub("", said)
+        self.terminal = Terminal(ok, (said if ok else without_gateway(said)) or kind, why)
 
 
 def _hook(event: object) -> Iterator[AnyEvent]:

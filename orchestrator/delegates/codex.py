@@ -8,7 +8,7 @@ from containers import AGENTS
 from orchestrator.delegates.cli import Credential, Reader, Terminal
 from orchestrator.delegates.handed import inline
 from orchestrator.delegates.lent import NAMES, READING, URL
-from orchestrator.delegates.parsed import at, line, objects, text, unknown
+from orchestrator.delegates.parsed import at, line, objects, text, unknown, without_gateway
 from orchestrator.delegates.transcript import Transcript
 from orchestrator.delegation import PREFIX, SERVER
 from orchestrator.events import (
@@ -19,6 +19,7 @@ from orchestrator.events import (
     ToolStarted,
     Warned,
 )
+from orchestrator.outcome import Stop
 from orchestrator.task import Task
 from sandbox.gateway.relay import PORT
 from sandbox.gateway.routes import Api
@@ -165,7 +166,7 @@ class CodexReader:
             case "item.completed":
                 yield from self._completed(at(event, "item"), data)
             case "error":
-                yield Warned(text=f"Codex: {text(event, 'message')}")
+                yield _warned(event)
             case "turn.completed":
                 self.terminal = Terminal(True, self.said)
             case "turn.failed":
@@ -191,14 +192,15 @@ class CodexReader:
 
     def _failed(self, said: str) -> None:
         refused = said.endswith("reason: content_filter")
-        self.terminal = Terminal(False, said, "refused" if refused else "failed")
+        why: Stop = "refused" if refused else "failed"
+        self.terminal = Terminal(False, without_gateway(said), why)
 
     def _completed(self, item: object, data: bytes) -> Iterator[AnyEvent]:
         kind = text(item, "type")
         if kind == "agent_message":
             self.said = text(item, "text")
         elif kind == "error":
-            yield Warned(text=f"Codex: {text(item, 'message')}")
+            yield _warned(item)
         elif kind in TOOLS:
             yield from self._finished(item)
         elif kind not in SILENT:
@@ -215,6 +217,10 @@ class CodexReader:
         yield ToolFinished(step=step, call=call, tool=tool, result=result, error=error)
         if tool not in READING:
             yield FilesTouched(step=step, tool=tool, call=call)
+
+
+def _warned(told: object) -> Warned:
+    return Warned(text=f"Codex: {without_gateway(text(told, 'message'))}")
 
 
 def _tool(item: object) -> str:

@@ -8,8 +8,15 @@ from orchestrator import foreign
 from orchestrator.events import Raw
 from orchestrator.task import WorkerKind
 from sandbox import values
+from sandbox.gateway.relay import PORT
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+_GATEWAY = re.compile(
+    r" If it persists, check your inference gateway \([^)]*\)\."
+    rf"|, url: http://127\.0\.0\.1:{PORT}/[\w/-]*"
+)
+"""As Claude Code and Codex name it, also inside an adapter."""
 
 LONGEST = 4_000
 """Bytes of a line of no known type, or characters of its type, that are told."""
@@ -59,3 +66,8 @@ def unknown(worker: WorkerKind, kind: str, data: bytes) -> Raw:
             f" the whole line is in {worker}.jsonl among the run's artifacts]"
         )
     return Raw(type=kind[:LONGEST], text=shown)
+
+
+def without_gateway(said: str) -> str:
+    """What a program says of an error, without our own gateway's address, where nobody can look."""
+    return _GATEWAY.sub("", said)

@@ -9,7 +9,7 @@ from orchestrator.events import Output, Raw, Session, ToolFinished, ToolStarted,
 from orchestrator.outcome import Outcome
 from tests.acp.desk import CLAUDE_AGENT_ACP, Desk
 from tests.agents import have_agents
-from tests.api.scenario import Call, Expect, Step
+from tests.api.scenario import Call, Expect, Fault, Step
 from tests.conftest import FILES, tiny_repository
 from tests.delegates.test_runs import ADD, asks, last, scenario
 from tests.delegates.test_work import APP, MENDED, edits
@@ -93,6 +93,12 @@ def test_its_shell_and_our_tools_work_and_settings_in_the_files_do_nothing(desk)
 def test_a_model_that_refuses_is_told_so(desk):
     ran = claude(desk, rest=Step("No.", stop="refused"))
     assert (ran.record.outcome, last(ran).reason) == (Outcome.WORKER_ERROR, "refused")
+
+
+def test_our_own_gateway_is_no_part_of_its_error(desk):
+    ran = claude(desk, rest=Step(fault=Fault(status=500)))
+    assert "API Error: 500 as the scenario says" in last(ran).message
+    assert last(ran).message.endswith("try again in a moment.")
 
 
 def test_cancelling_ends_it_and_its_command(desk):

@@ -75,6 +75,12 @@ def test_a_server_that_fails_is_an_error_and_what_was_done_stays(desk):
     assert last(ran).message.startswith("codex-acp: Internal error: ")
 
 
+def test_our_own_gateway_is_no_part_of_its_error(desk):
+    ran = codex(desk, rest=Step(fault=Fault(status=404, error="not_found_error")))
+    said = "unexpected status 404 Not Found: as the scenario says"
+    assert last(ran).message == f"codex-acp: Internal error: {said}"
+
+
 def test_more_answers_than_turns_are_not_asked_for(desk):
     steps = tuple(asks("codex", f"echo {number} >> file.txt") for number in range(2))
     ran = codex(desk, *steps, rest=asks("codex", "ls"), turns=2)

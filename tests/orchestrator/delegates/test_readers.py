@@ -18,6 +18,7 @@ from orchestrator.events import (
     ToolStarted,
     Warned,
 )
+from sandbox.gateway.relay import PORT
 from sandbox.values import MOST
 
 
@@ -314,6 +315,20 @@ def test_a_long_line_that_is_not_known_is_told_by_its_start(make, file):
     assert note == (
         f"[4,000 of 5,000,024 bytes; the whole line is in {file}.jsonl among the run's artifacts]"
     )
+
+
+def test_our_own_gateway_is_no_part_of_an_error():
+    url = f"http://127.0.0.1:{PORT}/v1/responses"
+    failed = {"type": "turn.failed", "error": {"message": f"status 502: gone, url: {url}, id: 7"}}
+    reader = CodexReader()
+    (warned,) = events(reader, {"type": "error", "message": f"Reconnecting (404, url: {url})"})
+    events(reader, failed)
+    assert warned == Warned(text="Codex: Reconnecting (404)")
+    assert reader.terminal == Terminal(False, "status 502: gone, id: 7", "failed")
+    said = f"Overloaded. If it persists, check your inference gateway (127.0.0.1:{PORT})."
+    reader = ClaudeReader()
+    events(reader, {"type": "result", "subtype": "success", "is_error": True, "result": said})
+    assert reader.terminal == Terminal(False, "Overloaded.", "failed")
 
 
 def test_what_only_looks_like_a_broken_sandbox_is_none():
