@@ -206,7 +206,7 @@ def _prompt(said: str, command: tuple[str, ...]) -> str:
         return prompt
     raise UsageError(
         "The task is empty: say in a sentence what should change,"
-        " or use `-` to read standard input."
+        " or send one to standard input, with `-`."
     )
 
 

@@ -1,5 +1,7 @@
 """The languages whose syntax is known: one row each, by family in `splitters.rows`."""
 
+import difflib
+
 from splitters.language import Language
 from splitters.rows import (
     builds,
@@ -49,5 +51,7 @@ def known(language: Language | str | None) -> Language:
         return TEXT
     if row := BY_NAME.get((language or "").lower().removeprefix(".")):
         return row
-    names = ", ".join(sorted({row.name for row in BY_NAME.values()}))
-    raise UnknownLanguageError(f"No language is called {language}; known are text, {names}.")
+    names = ["text", *sorted({row.name for row in BY_NAME.values()})]
+    near = difflib.get_close_matches(str(language).lower(), names, n=1, cutoff=0.75)
+    rest = f": did you mean {near[0]}?" if near else f"; known are {', '.join(names)}."
+    raise UnknownLanguageError(f"No language is called {language}{rest}")

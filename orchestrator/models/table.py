@@ -1,5 +1,6 @@
 """The providers we know, and how to get one of their models."""
 
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -79,8 +80,12 @@ def load(
     if kind == SCRIPTED and name:
         return scripted.ScriptedModel(scripted.read(Path(name)), f"{SCRIPTED}:{Path(name).stem}")
     if not name or kind not in (row.name for row in PROVIDERS):
-        known = ", ".join([*(row.name for row in PROVIDERS), SCRIPTED])
-        raise UsageError(f"{spec!r} is no model; write provider:name with one of {known}")
+        known = [*(row.name for row in PROVIDERS), SCRIPTED]
+        if name and (near := difflib.get_close_matches(kind, known, n=1)):
+            raise UsageError(f"{spec!r} is no model: did you mean {near[0]}:{name}?")
+        raise UsageError(
+            f"{spec!r} is no model; write provider:name with one of {', '.join(known)}"
+        )
     access = reach(kind, name, keys=keys, base_urls=base_urls, traffic=traffic)
     return _row(kind).connect(access)
 

@@ -105,7 +105,7 @@ def _refuse_misspelt(entry: str) -> None:
     # Letters in another order, such as `pipy`, are not alike to difflib.
     mixed = [name for name in BUNDLES if sorted(name) == sorted(word)]
     near = mixed or difflib.get_close_matches(word, BUNDLES)
-    if near and entry not in BUNDLES and not set(entry) & set(".:"):
+    if near and entry not in BUNDLES and not set(entry) & set(".:,"):
         raise ValueError(
             f"{entry!r} is none of the bundles: did you mean {near[0]}? A host of that name is"
             f" written with its port: {entry}:443"
@@ -118,6 +118,8 @@ def _places(text: str, entry: str) -> set[Place]:
         ports = DEFAULT_PORTS if port is None else (port,)
         return {place(str(Place(host, each))) for each in ports}
     except ValueError:
+        if "," in entry:
+            raise ValueError(f"{entry!r} are several: name each of them by itself") from None
         raise ValueError(
             f"{entry!r} is neither a host such as example.org or example.org:8443 nor one of the"
             f" bundles {', '.join(BUNDLES)}"

@@ -152,7 +152,7 @@ def test_set_up_that_fails_shows_why(repository, orchestrator):
         (("mend it", "--model", "anthropic:x"), 2, "anthropic needs a key"),
         (("mend it", "--model", "x"), 2, "model must be written as provider:name"),
         (("mend it", "--model", "scripted:none.json"), 2, "cannot read the script"),
-        ((), 2, "The task is empty: say in a sentence what should change, or use `-` to read"),
+        ((), 2, "or send one to standard input, with `-`."),
         (("", "--model", "ollama:x"), 2, "The task is empty"),
         (("mend it", "--base", "v9"), 2, "has no commit called 'v9'"),
         (("mend it", "--worker", "command"), 2, "put it after `--`"),

@@ -369,7 +369,7 @@ def test_a_command_makes_the_command_worker_and_its_own_prompt():
             " \n",
             Flags(),
             "The task is empty: say in a sentence what should change,"
-            " or use `-` to read standard input.",
+            " or send one to standard input, with `-`.",
         ),
         (
             "x",
@@ -408,7 +408,7 @@ def test_a_command_makes_the_command_worker_and_its_own_prompt():
             " ",
             Flags(worker="acp", agent="codex-acp"),
             "The task is empty: say in a sentence what should change,"
-            " or use `-` to read standard input.",
+            " or send one to standard input, with `-`.",
         ),
         ("x", Flags(turns=0), "--max-turns must be at least 1, not 0."),
         ("x", Flags(input_tokens=-1), "--max-input-tokens must be at least 1, not -1."),

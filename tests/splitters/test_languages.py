@@ -74,6 +74,13 @@ def test_a_language_may_be_said_in_capitals_or_as_a_suffix(said):
     assert split(b"x = 1\n", said).language == "python"
 
 
+@pytest.mark.parametrize(("said", "meant"), [("pyhton", "python"), ("Typscript", "typescript")])
+def test_a_misspelt_name_is_answered_with_the_one_that_was_meant(said, meant):
+    with pytest.raises(UnknownLanguageError) as raised:
+        split(b"", said)
+    assert str(raised.value) == f"No language is called {said}: did you mean {meant}?"
+
+
 def test_an_unknown_name_is_answered_with_all_that_are_known():
     names = ", ".join(sorted(row.name for row in LANGUAGES))
     with pytest.raises(UnknownLanguageError, match=re.escape(f"text, {names}")):

@@ -46,6 +46,13 @@ def test_what_is_no_model_is_refused_with_the_list(spec):
     )
 
 
+def test_a_misspelt_provider_is_answered_with_the_one_that_was_meant():
+    with pytest.raises(UsageError) as raised:
+        load("antropic:claude-x", keys=KEYS)
+    said = "'antropic:claude-x' is no model: did you mean anthropic:claude-x?"
+    assert str(raised.value) == said
+
+
 @pytest.mark.parametrize("keys", [{}, {"GEMINI_API_KEY": ""}, {"GOOGLE_API_KEY": " \n"}])
 def test_a_missing_key_is_named(keys):
     with pytest.raises(UsageError, match="set GEMINI_API_KEY or GOOGLE_API_KEY"):

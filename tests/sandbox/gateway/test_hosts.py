@@ -57,6 +57,12 @@ def test_a_misspelt_bundle_is_no_host(entry, meant):
     assert AllowList.of([f"{entry}:443"]).allows(place(f"{entry}:443"))
 
 
+@pytest.mark.parametrize("entry", ["pypi,npm", "example.org, pypi"])
+def test_several_in_one_word_are_told_apart(entry):
+    with pytest.raises(ValueError, match=f"'{entry}' are several: name each of them by itself"):
+        AllowList.of([entry])
+
+
 @pytest.mark.parametrize("word", ["nexus", "cargo", "db", "localhost"])
 def test_a_word_like_no_bundle_is_a_host(word):
     assert AllowList.of([word]).allows(place(f"{word}:443"))
