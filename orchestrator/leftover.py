@@ -4,19 +4,23 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from math import inf
+from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.edits import idle
 from orchestrator.errors import PieceError
-from orchestrator.pieces import require_merged
-from orchestrator.rejoin import PATCH
+from orchestrator.pieces import numbered, require_merged
+from orchestrator.rejoin import CONFLICT, PATCH
 from orchestrator.seal import KEY, Seal
 from splitters import folder
 from splitters.folder import BASE, Stored
 from splitters.index import NAME, BadIndexError, Index
 
 _ASIDE = ".removing-"
+NOT_OURS = (
+    "Not all in it is as `orchestrator split` wrote it: delete it if nothing there is needed."
+)
+GONE = "{} edited and not merged, and {} is gone: delete it if that is not needed."
 
 
 def pieces(home: Path, before: float, *, dry: bool) -> Iterator[Path]:
@@ -73,10 +77,25 @@ def conversations(home: Path, before: float, *, dry: bool) -> Iterator[Path]:
             yield path
 
 
-def unmerged(home: Path) -> tuple[Path, ...]:
-    """The folders of pieces that `pieces` would never remove, however old they are."""
-    spare = set(pieces(home, inf, dry=True))
-    return tuple(place for place in _folders(home / "pieces") if place not in spare)
+@dataclass(frozen=True, slots=True)
+class Staying:
+    """A folder of pieces that `pieces` never removes, however old it is."""
+
+    path: Path
+    why: str
+    """In a sentence, with what to do to end it."""
+
+
+def staying(home: Path) -> tuple[Staying, ...]:
+    """The folders that `pieces` would never remove."""
+    found = []
+    for place in _folders(home / "pieces"):
+        why = NOT_OURS
+        with suppress(OSError), folder.locked(place):
+            why = _hindrance(place, place, home)
+        if why:
+            found.append(Staying(place, why))
+    return tuple(found)
 
 
 def rest(home: Path, *, dry: bool) -> Iterator[Path]:
@@ -85,7 +104,7 @@ def rest(home: Path, *, dry: bool) -> Iterator[Path]:
     That are copies of remote repositories, logs, and, where no pieces are left, the key of those
     that were written elsewhere.
     """
-    names = ("clones", "logs") if unmerged(home) else ("clones", "logs", KEY)
+    names = ("clones", "logs") if staying(home) else ("clones", "logs", KEY)
     for path in (home / name for name in names):
         if path.exists():
             if not dry:
@@ -117,15 +136,25 @@ def _folders(top: Path) -> list[Path]:
 
 def _spare(place: Path, now: Path, home: Path, before: float) -> bool:
     """Whether all of a folder, which is at `now`, is ours, merged and old."""
+    if _hindrance(place, now, home):
+        return False
+    return all(path.lstat().st_mtime < before for path in (now, *now.iterdir()))
+
+
+def _hindrance(place: Path, now: Path, home: Path) -> str:
+    """Why a folder, which is at `now`, is not to be removed; empty: all in it is ours, merged."""
     try:
         stored = folder.read(place, _ours(home), now)
         require_merged(stored)
-    except (OSError, BadIndexError, PieceError):
-        return False
-    paths = [now, *now.iterdir()]
-    ours = all(_is_ours(path.name, stored) for path in paths[1:])
-    young = any(path.lstat().st_mtime >= before for path in paths)
-    return ours and not young and not stored.missing
+        others = [path.name for path in now.iterdir() if not _is_ours(path.name, stored)]
+    except PieceError as error:
+        gone = not os.path.lexists(stored.index.source_path)
+        return (
+            GONE.format(numbered(stored.edited), stored.index.source_path) if gone else str(error)
+        )
+    except (OSError, BadIndexError):
+        return NOT_OURS
+    return NOT_OURS if others or stored.missing else ""
 
 
 def _ours(home: Path) -> folder.Check:
@@ -137,4 +166,6 @@ def _ours(home: Path) -> folder.Check:
 
 
 def _is_ours(name: str, stored: Stored) -> bool:
-    return name in {NAME, BASE, PATCH, *stored.index.names} or name.startswith("index.backup-")
+    return name in {NAME, BASE, PATCH, CONFLICT, *stored.index.names} or name.startswith(
+        "index.backup-"
+    )

@@ -212,8 +212,8 @@ def _home(records: Records, order: Order) -> Iterator[str]:
     if running := _running(records):
         say.note(f"note: run {running[0].id} is at work: what it may need stays.")
         return
-    for path in leftover.unmerged(records.home):
-        say.note(f"note: {path} stays: pieces in it were edited and not merged, or are not ours.")
+    for each in leftover.staying(records.home):
+        say.note(f"note: {each.path} stays. {each.why}")
     if not order.dry:
         records.remove_folder()
     for path in leftover.rest(records.home, dry=order.dry):

@@ -1,6 +1,7 @@
 """gc --everything: all that we keep goes, and nothing of anybody else's."""
 
 import secrets
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
@@ -56,13 +57,50 @@ def test_a_live_run_keeps_what_it_needs(orchestrator, repository, home, no_engin
     assert (home / "clones").is_dir()
 
 
-def test_an_edit_that_is_not_merged_stays_and_is_named(orchestrator, repository, deserted):
-    piece = Path(orchestrator("split", "sums.py", "--json").json["segments"][0]["path"])
+@pytest.fixture
+def piece(orchestrator, repository) -> Path:
+    """A piece of a file."""
+    return Path(orchestrator("split", "sums.py", "--json").json["segments"][0]["path"])
+
+
+def test_an_edit_that_is_not_merged_stays_and_is_named(orchestrator, piece, deserted):
     piece.write_text("edited\n")
     said = orchestrator("gc", "--everything")
-    assert f"note: {piece.parent} stays" in said.err
+    assert said.err == (
+        f"note: {piece.parent} stays. Piece 1 was edited and not merged: merge that with"
+        f" `orchestrator patch --index {piece.parent}/index.json`, or drop it with the same and"
+        " --discard.\n"
+    )
     assert piece.read_text() == "edited\n"
     assert orchestrator("patch", "--index", str(piece.parent)).code == 0
+
+
+@pytest.mark.parametrize("settled", ["--discard", "--force"])
+def test_a_conflict_that_was_settled_goes(orchestrator, piece, home, deserted, settled):
+    piece.write_text("edited\n")
+    Path("sums.py").write_text("changed\n")
+    assert orchestrator("patch", "--index", str(piece.parent), "--force").code == 1
+    assert f"note: {piece.parent} stays. Piece 1" in orchestrator("gc", "--everything").err
+    Path("sums.py").write_text("edited\n")
+    assert orchestrator("patch", "--index", str(piece.parent), settled).code == 0
+    assert orchestrator("gc", "--everything").err == ""
+    assert not home.exists()
+
+
+def test_an_edit_of_a_file_that_is_gone_is_named(orchestrator, piece, deserted):
+    piece.write_text("edited\n")
+    gone = Path("sums.py").absolute()
+    gone.unlink()
+    said = f"Piece 1 was edited and not merged, and {gone} is gone: delete it if that is not needed"
+    assert f"{piece.parent} stays. {said}.\n" in orchestrator("gc", "--everything").err
+    shutil.rmtree(piece.parent)
+    assert orchestrator("gc", "--everything").err == ""
+
+
+def test_a_folder_of_pieces_with_something_else_in_it_is_named(orchestrator, piece, deserted):
+    (piece.parent / "notes").touch()
+    said = "Not all in it is as `orchestrator split` wrote it: delete it if nothing there is needed"
+    assert f"{piece.parent} stays. {said}.\n" in orchestrator("gc", "--everything").err
 
 
 def test_a_run_whose_record_is_damaged_goes_too(orchestrator, home, no_engine):
