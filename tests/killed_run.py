@@ -13,13 +13,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator import settings
+from orchestrator import planning, settings
 from orchestrator.delegates.table import CLIS
 from orchestrator.events import AnyEvent, Output, StageStarted
+from orchestrator.planning import Flags
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import run
-from orchestrator.settings import Flags
 from sandbox.gateway.routes import Route
 from tests.api.scenario import Scenario
 from tests.api.server import play
@@ -76,7 +76,7 @@ def main(repository: str, home: str, step: str, worker: str = "") -> None:
     with ExitStack() as stack:
         asked, route = brain(stack, worker)
         flags = replace(asked, checks=("cat README.md",), setup=(f"echo {home}",))
-        planned = settings.task(repository, "a task", settings.Settings(), flags)
+        planned = planning.task(repository, "a task", settings.Settings(), flags)
         run(planned.task, opened, Records(Path(home)), route, lambda event: die_at(name(event)))
 
 

@@ -39,8 +39,17 @@ LAYERS = (
         "owned_flags",
         "toml_file",
     }
-    | {"agent_settings", "settings", "record", "evidence", "reason", "screen", "foreign"}
-    | {"nearest", "patching", "template", "whole"},
+    | {
+        "agent_settings",
+        "settings",
+        "planning",
+        "record",
+        "evidence",
+        "reason",
+        "screen",
+        "foreign",
+    }
+    | {"nearest", "patching", "planning", "template", "whole"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
     | {
         "history",

@@ -3,8 +3,8 @@
 from dataclasses import fields, replace
 
 from orchestrator.agent_settings import NONE
+from orchestrator.planning import Flags
 from orchestrator.record import Record
-from orchestrator.settings import Flags
 
 
 def over(then: Flags, now: Flags) -> Flags:

@@ -19,10 +19,10 @@ from orchestrator.edits import Edited, Edits
 from orchestrator.errors import UsageError
 from orchestrator.models.access import DIRECT
 from orchestrator.models.traffic import Recording
+from orchestrator.planning import Flags, Planned
 from orchestrator.render import count
 from orchestrator.repository import Repository
 from orchestrator.screen import clean, columns
-from orchestrator.settings import Flags, Planned
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from orchestrator.dialogue import Dialogue, read
 from orchestrator.errors import UsageError
 from orchestrator.models.traffic import Replay
 from orchestrator.origin import Origin
+from orchestrator.planning import Flags
 from orchestrator.record import Record
-from orchestrator.settings import Flags
 from orchestrator.summary import in_copy
 from orchestrator.task import Task
 

@@ -14,8 +14,8 @@ from orchestrator.cli.work import work_options
 from orchestrator.models.access import DIRECT
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
+from orchestrator.planning import Flags
 from orchestrator.prompts import RESUMED
-from orchestrator.settings import Flags
 
 GO_ON = "Go on with the task where you left off."
 """What is said where nothing else is."""

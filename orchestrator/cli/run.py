@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from orchestrator import settings
+from orchestrator import planning, settings
 from orchestrator.agent_settings import LARGEST_MAP
 from orchestrator.cli import access, choice, place, replay, request, say
 from orchestrator.cli.options import as_json, common
@@ -22,12 +22,12 @@ from orchestrator.journal import read
 from orchestrator.models.access import DIRECT, Traffic
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
+from orchestrator.planning import Flags, Planned
 from orchestrator.record import Record
 from orchestrator.render import count, named
 from orchestrator.repository import Repository
 from orchestrator.run import run
 from orchestrator.screen import clean
-from orchestrator.settings import Flags, Planned
 from orchestrator.summary import summary
 from orchestrator.task import Task
 from orchestrator.workers import Brain, hire
@@ -151,7 +151,7 @@ def plan(repository: Repository, prompt: str, flags: Flags) -> Planned:
     if not _is_here(rules, repository.place.work_tree):
         say.note(OTHER_RULES)
     policy = settings.read(rules)
-    planned = settings.task(repository.name, prompt, policy, flags, base.commit)
+    planned = planning.task(repository.name, prompt, policy, flags, base.commit)
     absent = [path for path in planned.task.only if not repository.has(base.commit, path)]
     return replace(planned, warnings=(*planned.warnings, *map(_nothing_at, absent)))
 

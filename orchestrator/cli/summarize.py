@@ -10,15 +10,16 @@ import click
 import msgspec
 
 import splitters
-from orchestrator import pricing, settings
+from orchestrator import planning, pricing
 from orchestrator.cli import choice, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.coarse import cut
 from orchestrator.errors import OrchestratorError, ScriptError, UsageError
 from orchestrator.models.model import Model
 from orchestrator.parser import LARGEST, Parser, Parted
+from orchestrator.planning import Flags
 from orchestrator.screen import clean, clean_lines
-from orchestrator.settings import Flags, Settings
+from orchestrator.settings import Settings
 from orchestrator.summarize import Summarizer, Summary
 from splitters import form
 
@@ -126,7 +127,7 @@ def command(
     """
     flags = Flags(model=model, cost=cost, seconds=seconds, input_tokens=input_tokens)
     # Checked as those of a task, with the same defaults; a file need not be in any repository.
-    bounds = settings.task("", "summarize", Settings(), flags).task.limits
+    bounds = planning.task("", "summarize", Settings(), flags).task.limits
     source = read(file)
     name = model or choice.default(os.environ)
     with finishing(choice.connect(name, os.environ)) as chosen:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
-from orchestrator import pricing, settings
+from orchestrator import planning, pricing
 from orchestrator.cli import choice, say
 from orchestrator.cli.summarize import finishing
 from orchestrator.errors import OrchestratorError, UsageError
-from orchestrator.settings import Flags, Settings
+from orchestrator.planning import Flags
+from orchestrator.settings import Settings
 from orchestrator.summarize import Summarizer, Summary
 from orchestrator.told import Tell, Told
 from splitters import Pieces, form
@@ -38,7 +39,7 @@ def teller(asked: Asked, name: str) -> AbstractContextManager[Tell | None]:
 def _teller(asked: Asked, name: str) -> Iterator[Tell]:
     flags = Flags(model=asked.model, cost=asked.cost, input_tokens=asked.input_tokens)
     # Checked as those of a task, with the same defaults; a file need not be in any repository.
-    bounds = settings.task("", "summarize", Settings(), flags).task.limits
+    bounds = planning.task("", "summarize", Settings(), flags).task.limits
     chosen = choice.connect(asked.model or choice.default(os.environ), os.environ)
     with finishing(chosen) as model:
         if unpriced := pricing.unpriced(model.name, bounds.cost):

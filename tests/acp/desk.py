@@ -5,17 +5,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator import settings
+from orchestrator import planning
 from orchestrator.delegates.table import CLIS
 from orchestrator.events import AnyEvent
 from orchestrator.models.access import Traffic
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
+from orchestrator.planning import Flags
 from orchestrator.record import Folder
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import run
-from orchestrator.settings import Flags, Settings
+from orchestrator.settings import Settings
 from orchestrator.task import Limits
 from sandbox.gateway.routes import Route
 from tests.api.scenario import Scenario
@@ -66,7 +67,7 @@ class Desk:
         key = f"sk-ant-api03-{secrets.token_hex(24)}"
         asked = Flags(worker="acp", command=command, model=model, **flags)
         stated = Settings(limits=limits)
-        task = settings.task(repository.name, prompt, stated, asked).task
+        task = planning.task(repository.name, prompt, stated, asked).task
         events = Heard(watch)
 
         with play(scenario) as api:

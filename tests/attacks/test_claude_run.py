@@ -15,15 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import settings
+from orchestrator import planning
 from orchestrator.events import FilesTouched, Output, ToolFinished, ToolStarted, WorkerFinished
 from orchestrator.outcome import Outcome
+from orchestrator.planning import Flags
 from orchestrator.pricing import cost
 from orchestrator.record import Record
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import run
-from orchestrator.settings import Flags, Settings
+from orchestrator.settings import Settings
 from orchestrator.workers import Hired
 from sandbox import Engine
 from sandbox.gateway.budget import Budget, Ledger
@@ -130,7 +131,7 @@ def ended(engine, tmp_path_factory):
     folder = tmp_path_factory.mktemp("claude")
     user, home = tiny_repository(folder / "repository", FILES), folder / "home"
     flags = Flags(command=("claude",), image=claude.image(engine))
-    task = settings.task(str(user), "add is wrong; mend it", Settings(), flags).task
+    task = planning.task(str(user), "add is wrong; mend it", Settings(), flags).task
     hired = []
 
     with play(TASK) as api:

@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.cli.again import over
-from orchestrator.settings import Flags
+from orchestrator.planning import Flags
 
 THEN = Flags(seconds=2.0, timed_by="commands.slow.timeout", turns=3)
 

@@ -14,8 +14,8 @@ import pytest
 from orchestrator.cli import replay
 from orchestrator.cli.main import call
 from orchestrator.models.traffic import Replay
+from orchestrator.planning import Flags
 from orchestrator.records import Records
-from orchestrator.settings import Flags
 from orchestrator.task import Network
 from tests.api.scenario import Call, Fault, Step
 from tests.api.server import play

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import settings
+from orchestrator import planning
 from orchestrator.delegates.delegate import LATE
 from orchestrator.delegates.table import CLIS
 from orchestrator.delegation import DelegateSettings, Delegation
@@ -19,11 +19,12 @@ from orchestrator.models.access import Traffic
 from orchestrator.models.table import load
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
+from orchestrator.planning import Flags
 from orchestrator.record import Folder, Record
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import Employ, run
-from orchestrator.settings import Flags, Settings
+from orchestrator.settings import Settings
 from orchestrator.workers import hire
 from sandbox.gateway.routes import Route
 from tests.again import have_again
@@ -124,7 +125,7 @@ class Desk:
         repository = Repository.open(str(self.repository), self.home)
         cli, key = CLIS[worker], f"sk-ant-api03-{secrets.token_hex(24)}"
         asked = Flags(worker=worker, **{"model": MODELS[worker], **flags})
-        task = settings.task(repository.name, prompt.format(key=key), stated, asked).task
+        task = planning.task(repository.name, prompt.format(key=key), stated, asked).task
         task = replace(task, login=bool(login))
         events = Heard(watch)
 
@@ -164,7 +165,7 @@ class Desk:
         key = f"sk-ant-api03-{secrets.token_hex(24)}"
         asked = Flags(model=AGENT, delegates=delegates or (worker,), **flags)
         origin = Origin.of(before.record, Folder(before.folder)) if before else None
-        task = settings.task(repository.name, "mend add", stated, asked).task
+        task = planning.task(repository.name, "mend add", stated, asked).task
         events = Heard(watch)
         traffic = traffic or Recording()
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from orchestrator import settings
+from orchestrator import planning, settings
 from orchestrator.delegation import DelegateSettings, Delegation
 from orchestrator.errors import SettingsError
-from orchestrator.settings import Flags
+from orchestrator.planning import Flags
 from orchestrator.task import Limits
 
 BOTH = """
@@ -37,7 +37,7 @@ CODEX = Delegation(extra_flags=("-c", "model_reasoning_effort=low"))
 
 
 def task(text: str, **flags: object):
-    return settings.task("repo", "mend it", settings.read(text.encode()), Flags(**flags)).task
+    return planning.task("repo", "mend it", settings.read(text.encode()), Flags(**flags)).task
 
 
 def limits(text: str, **flags: object) -> tuple[float | None, ...]:

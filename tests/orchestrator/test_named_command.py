@@ -2,10 +2,10 @@
 
 import pytest
 
-from orchestrator import settings
+from orchestrator import planning, settings
 from orchestrator.errors import SettingsError, UsageError
 from orchestrator.named_command import Argument, CommandSettings
-from orchestrator.settings import Flags
+from orchestrator.planning import Flags
 
 FIX = """
 [commands.fix]
@@ -31,12 +31,12 @@ TASK = '[commands.tell]\ncommand = ["tool", "-m", "{prompt}", "--base={base}", "
 
 def words(text: str, *arguments: str, prompt: str = "", use: str = "fix", **more: object):
     flags = Flags(use=use, arguments=arguments, **more)
-    return settings.task(".", prompt, settings.read(text.encode()), flags, "c0ffee").task.command
+    return planning.task(".", prompt, settings.read(text.encode()), flags, "c0ffee").task.command
 
 
 def plain(*command: str, prompt: str = "mend it", only: tuple[str, ...] = ()):
     flags = Flags(command=command, only=only)
-    return settings.task(".", prompt, settings.Settings(), flags, "c0ffee").task.command
+    return planning.task(".", prompt, settings.Settings(), flags, "c0ffee").task.command
 
 
 def test_every_key_is_read():
@@ -83,14 +83,14 @@ def test_every_command_can_have_the_task_and_the_base():
 
 def test_the_task_of_a_run_without_one_is_the_command():
     flags = Flags(use="fix", arguments=("path=a b",))
-    task = settings.task(".", "", settings.read(FIX.encode()), flags).task
+    task = planning.task(".", "", settings.read(FIX.encode()), flags).task
     assert (task.prompt, task.worker) == ("tool 'a b' --note '{}' --", "command")
 
 
 @pytest.mark.parametrize(("flag", "seconds"), [(None, 60), (900.0, 900)])
 def test_a_commands_time_is_its_own_unless_a_flag_says_otherwise(flag, seconds):
     flags = Flags(use="fix", arguments=("path=a",), seconds=flag)
-    assert settings.task(".", "", settings.read(FIX.encode()), flags).task.limits.seconds == seconds
+    assert planning.task(".", "", settings.read(FIX.encode()), flags).task.limits.seconds == seconds
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_wrong_argument_is_one_sentence(arguments, says):
 )
 def test_what_does_not_go_together_is_one_sentence(flags, says):
     with pytest.raises(UsageError) as error:
-        settings.task(".", "", settings.read(FIX.encode()), flags)
+        planning.task(".", "", settings.read(FIX.encode()), flags)
     assert str(error.value).startswith(says)
 
 

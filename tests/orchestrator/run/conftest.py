@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import settings
+from orchestrator import planning
 from orchestrator.events import AnyEvent
 from orchestrator.models.model import Model
 from orchestrator.origin import Origin
+from orchestrator.planning import Flags
 from orchestrator.record import Record
 from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import run
-from orchestrator.settings import Flags, Settings
+from orchestrator.settings import Settings
 from tests.conftest import FILES, git, tiny_repository
 
 USUAL = Settings()
@@ -72,7 +73,7 @@ class Desk:
 
         repository = Repository.open(str(self.repository), self.home)
         command = () if model else ("sh", "-ec", script)
-        planned = settings.task(
+        planned = planning.task(
             str(self.repository), "a task", stated, Flags(command=command, **flags)
         )
         box = planned.task.box if alive is None else replace(planned.task.box, seconds=alive)
