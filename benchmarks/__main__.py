@@ -3,7 +3,18 @@
 import importlib
 import sys
 
-ALL = ("help", "start", "channel", "record", "gateway", "delegate", "steps", "many", "split")
+ALL = (
+    "help",
+    "listing",
+    "start",
+    "channel",
+    "record",
+    "gateway",
+    "delegate",
+    "steps",
+    "many",
+    "split",
+)
 
 
 def main(names: list[str]) -> None:
