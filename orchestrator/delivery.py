@@ -61,9 +61,9 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
     """Merge the run's last commit into a branch, always with a merge commit.
 
     `into` is by default the branch that HEAD names. A branch that holds the commit already stays
-    as it is, and the commit that brought it there is returned. Raises ConflictError with the paths
-    in conflict, or when the branch moved meanwhile; UsageError with the command to type when it
-    is checked out.
+    as it is, and the commit that brought it there is returned, or the run's own where that is long
+    past. Raises ConflictError with the paths in conflict, or when the branch moved meanwhile;
+    UsageError with the command to type when it is checked out.
     """
     target = into or repository.current_branch()
     if target is None:
@@ -71,8 +71,9 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
     old = repository.branch(target)
     if old is None:
         raise UsageError(f"there is no branch {target}: name an existing one with --into.")
-    if brought := _brought(repository, old, f"{tip}~1").get(tip):
-        return Merged(branch=target, commit=brought)
+    if repository.git.ok("merge-base", "--is-ancestor", tip, old):
+        brought = _brought(repository, old, f"{tip}~1")
+        return Merged(branch=target, commit=brought.get(tip, tip))
     with repository.workbench() as bench:
         tree = _merged_tree(bench, old, tip, target, branch_of(run))
         _left_to_the_user(repository, run, target)

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import delivery
 from orchestrator.delivery import discard, merge, publish
 from orchestrator.errors import ConflictError, GitError, UsageError
 from orchestrator.events import Delivered, Merged
@@ -159,6 +160,17 @@ def test_merging_again_changes_nothing(exchange: Exchange, published: Change):
     git(exchange.user, "branch", "stable")
     first = merge(exchange.repository, "r1", published.commit, into="stable")
     assert merge(exchange.repository, "r1", published.commit, into="stable") == first
+
+
+def test_a_merge_that_is_long_past_is_none_to_be_made(exchange, published, monkeypatch):
+    monkeypatch.setattr(delivery, "REACH", 1)
+    git(exchange.user, "branch", "stable")
+    merge(exchange.repository, "r1", published.commit, into="stable")
+    later = answer(exchange, "commit-tree", "stable^{tree}", "-p", "stable", "-m", "later")
+    git(exchange.user, "update-ref", "refs/heads/stable", later)
+    again = merge(exchange.repository, "r1", published.commit, into="stable")
+    assert again == Merged(branch="stable", commit=published.commit)
+    assert exchange.repository.branch("stable") == later
 
 
 def test_conflicts_are_listed_and_change_nothing(exchange: Exchange, published: Change):
