@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.clone import address
-from orchestrator.delegates.acp_agents import resumable
 from orchestrator.events import AnyEvent, Changed, EgressRefused, Resumed, Turn
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
@@ -185,9 +184,14 @@ def _going_on(record: Record) -> list[str]:
     """Whether its worker was stopped in the midst of work that it can go on with."""
     stopped = record.shown_state == "interrupted" or record.outcome in _CUT_OFF
     task = record.task
-    unknown = task.worker == "acp" and not resumable(task.command)
-    alone = task.worker == "command" or unknown or task.conversation
-    return ["resume"] if stopped and not alone and not record.discarded else []
+    alone = task.worker == "command" or task.conversation
+    if not stopped or alone or record.discarded:
+        return []
+    if task.worker == "acp":
+        from orchestrator.delegates.acp_agents import resumable  # noqa: PLC0415  # 0.2 s
+
+        return ["resume"] if resumable(task.command) else []
+    return ["resume"]
 
 
 def _verbs(record: Record) -> list[str]:

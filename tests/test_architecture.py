@@ -274,8 +274,9 @@ def test_all_that_sandbox_exports_is_there():
     assert [name for name in sandbox.__all__ if getattr(sandbox, name, None) is None] == []
 
 
-def test_a_task_can_be_read_without_loading_docker():
-    program = "import sys, orchestrator.records; sys.exit('docker' in sys.modules)"
+@pytest.mark.parametrize("verb", ["approve", "diff", "discard", "list", "log", "merge", "show"])
+def test_what_is_done_with_a_finished_run_does_not_load_docker(verb):
+    program = f"import sys, orchestrator.cli.{verb}; sys.exit('docker' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT).returncode == 0
 
 
