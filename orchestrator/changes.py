@@ -61,7 +61,8 @@ class Changes:
 
         With `anew` every file is read again.
 
-        Raises QuarantineError or `sandbox.errors.SandboxError`; nothing is recorded then.
+        Raises QuarantineError or `sandbox.errors.SandboxError`; nothing is recorded then, but where
+        the sandbox has no room left for what comes next.
         """
         pack = self.quarantine.git.directory / "incoming.pack"
         snapshot = box.snapshot(self.tree, pack, anew=anew)
@@ -74,6 +75,7 @@ class Changes:
                 yield self._admit(snapshot.tree, snapshot.pack, note)
             finally:
                 snapshot.pack.unlink()  # on a full disk, the record needs its room
+        box.require_room(snapshot.left)
 
     def _admit(self, tree: str, pack: Path, note: Note) -> Changed:
         change = self.quarantine.admit(tree, pack, parent=self.tip, note=note)

@@ -10,7 +10,7 @@ from typing import BinaryIO, Literal
 from sandbox import container, disk, snapshot, toolbox, workspace
 from sandbox.channel import NOTHING, WORKSPACE, Channel, Chunk, Nothing
 from sandbox.engine import Engine
-from sandbox.errors import SandboxLostError
+from sandbox.errors import DiskFullError, SandboxLostError
 from sandbox.exec import ExecChannel
 from sandbox.files import Files, Guard, anything
 from sandbox.framed import FramedChannel
@@ -37,6 +37,7 @@ class Opened:
     id: str
     environment: Mapping[str, str]
     """What the neighbours want commands to see."""
+    watch: disk.Watch
 
 
 class Box:
@@ -96,6 +97,7 @@ class Box:
         self._life.callback(self.terminals.leave)
         self.openings += 1
         self._environment = opened.environment
+        self._watch = opened.watch
 
     def stream(
         self,
@@ -204,9 +206,16 @@ class Box:
     def snapshot(
         self, previous: str, pack: Path, cap: int = snapshot.PACK_CAP, *, anew: bool = False
     ) -> Snapshot:
-        """Record the files of /workspace, see `snapshot.take`; `anew`: without any cache."""
+        """Record the files of /workspace, see `snapshot.take`; `anew`: without any cache.
+
+        A sandbox without room for that is ended.
+        """
         seconds = snapshot.REHASH_SECONDS if anew else snapshot.SECONDS
-        return snapshot.take(self.channel, previous, pack, cap=cap, seconds=seconds, anew=anew)
+        try:
+            return snapshot.take(self.channel, previous, pack, cap=cap, seconds=seconds, anew=anew)
+        except DiskFullError:
+            self._end()
+            raise
 
     def rehash(self) -> str:
         """The tree of the files as they are, found without any cache, see `snapshot.rehash`."""
@@ -224,8 +233,30 @@ class Box:
         self.channel.sweep()
 
     def lost(self) -> SandboxLostError | None:
-        """Why the sandbox is dead, as the error to raise; None while it lives."""
-        return container.lost(self._engine.client.api, self.id)
+        """Why the sandbox is dead, as the error to raise; None while it lives.
+
+        Where its files are counted quickly it is ended first, when it is over its limit.
+        """
+        if self._watch.quick():
+            return None
+        return self._watch.over or container.lost(self._engine.client.api, self.id)
+
+    def require_room(self, left: disk.Left) -> None:
+        """End the sandbox where it has no room left, by what a snapshot says of that.
+
+        Raises DiskFullError, or SandboxLostError when it was over its limit.
+        """
+        if sentence := disk.full(left, self.limits):
+            self._end()
+            raise DiskFullError(sentence)
+        self._watch.told(left.root.size)
+        if self._watch.over:
+            raise self._watch.over
+
+    def _end(self) -> None:
+        """End it for its full disk: what works in it could ask a model for more."""
+        with contextlib.suppress(*disk.GONE):  # it has ended already
+            self._watch.end()
 
 
 @contextlib.contextmanager
@@ -269,13 +300,13 @@ def _opened(
     beside = {kit.place: toolbox.filled(engine, {}, kit) for kit in kits}
     flags = work_flags(image, limits, toolbox=volume, labels=labels, quota=quota, kits=beside)
     with container.running(engine, flags) as identity, contextlib.ExitStack() as near:
-        near.enter_context(disk.watched(engine, identity, limits.disk))
+        watch = near.enter_context(disk.watched(engine, identity, limits.disk))
         if limits.workspace == "memory":
             workspace.fill(engine, identity, image, limits, volume, labels)
         environment: dict[str, str] = {}
         for neighbour in neighbours:
             environment |= near.enter_context(neighbour.join(engine, identity, labels))
-        yield Opened(identity, environment)
+        yield Opened(identity, environment, watch)
 
 
 def _kept(

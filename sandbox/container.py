@@ -160,6 +160,12 @@ def lost(api: APIClient, container: str) -> SandboxLostError | None:
     )
 
 
+def ended(by: signal.Signals) -> SandboxLostError:
+    """What `lost` says, as soon as the engine knows, of a container that was ended so."""
+    limit, sentence = LIMITS[KILLED + by]
+    return SandboxLostError(sentence, limit)
+
+
 def death(api: APIClient, container: str) -> SandboxLostError | None:
     """As `lost`, for a container in which something broke: asked again, for half a second.
 

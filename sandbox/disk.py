@@ -1,6 +1,11 @@
 """A sandbox's share of the disk: a quota where the engine has one, else a watch that ends it.
 
 The watch also looks at the room that is left for everybody, when the engine is on this machine.
+
+With each snapshot the sandbox tells the room that it has left. It may lie, and harms its own run
+alone. Too little ends it, or has the watch look once more with that snapshot. Too much, and all is
+as if nothing were told: a quota holds, the watch looks as often as before, and the model of this
+run may be asked again, within the run's own limits.
 """
 
 import contextlib
@@ -11,19 +16,24 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from signal import Signals
 
 from docker.api.client import APIClient
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
-from sandbox.container import DISK_SIGNAL, HOST_SIGNAL
+from sandbox.container import DISK_SIGNAL, HOST_SIGNAL, ended
 from sandbox.engine import Engine, facts
+from sandbox.errors import SandboxLostError
+from sandbox.limits import Limits
 
 INTERVAL = 1.0
 """Seconds between two looks, at least."""
 EFFORT = 10
 """A look that took a second is followed by so many of rest: the engine walks through all new files,
 0.5 s for 100,000 of them."""
+QUICK = 0.1
+"""Seconds of a look that is made whenever it is asked for."""
 SPARE_BYTES, SPARE_FILES = 1 << 30, 50_000
 """What must stay free for everybody, or half of what was free at first where that is less."""
 LEAVING = 5.0
@@ -38,6 +48,14 @@ calls its counts "inconsistent" (Linux 6.18), 900 MB were written where the size
 FULL = ("no space left on device", "disk quota exceeded")
 """What the system says of a full disk and of a quota that is used up: xfs says the first of both,
 btrfs has words of its own."""
+FULL_DISK = (
+    "The sandbox's disk is full: raise `disk` under [sandbox], have the work leave less behind, or "
+    "free some space on the Docker Engine's machine."
+)
+FULL_MEMORY = (
+    "The sandbox's memory for /workspace is full: raise `memory` under [sandbox], or have the work "
+    "leave less behind."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +83,31 @@ class Room:
         return self.size < floor.size or self.files < floor.files
 
 
+PLENTY = Room(1 << 62, 1 << 62)
+"""As a sandbox says where its file system does not count."""
+LEAST = Room(1 << 20, 16)
+"""Where less is left, it is full: programs write in blocks, and a quota on xfs keeps some back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The room that a sandbox says it has left."""
+
+    root: Room
+    """For all that is not below a mount of its own, HOME among it."""
+    workspace: Room
+    """The same again where the files are not in memory."""
+
+
+def full(left: Left, limits: Limits) -> str:
+    """What there is to say when no room is left; else nothing."""
+    if left.root.below(LEAST):
+        return FULL_DISK
+    if limits.workspace == "memory" and left.workspace.below(LEAST):
+        return FULL_MEMORY
+    return ""
+
+
 def says_full(text: str) -> bool:
     """Whether a program's words are of a disk, or a quota, that is full."""
     return any(words in text.lower() for words in FULL)
@@ -83,51 +126,85 @@ def knows_quotas(driver: str, system: str) -> bool:
 
 
 @contextlib.contextmanager
-def watched(engine: Engine, container: str, size: int) -> Iterator[None]:
+def watched(engine: Engine, container: str, size: int) -> Iterator["Watch"]:
     """End the container when its files exceed `size` bytes or fill the machine's disk.
 
     `container.lost` tells afterwards which of the two it was.
     """
     closing = threading.Event()
-    watch = _Watch(engine.client.api, container, size)
+    watch = Watch(engine.client.api, container, size)
     thread = threading.Thread(target=watch.keep, args=(closing.wait,), daemon=True)
     thread.start()
     try:
-        yield
+        yield watch
     finally:
         closing.set()
         thread.join(LEAVING)
 
 
-class _Watch:
-    """Looks at one container's files and at the engine's disk, in a thread of its own."""
+class Watch:
+    """Looks at one container's files and at the engine's disk, in a thread of its own.
+
+    Between two of its looks, whoever is about to pay for what follows asks for another.
+    """
 
     def __init__(self, api: APIClient, container: str, size: int) -> None:
+        self.over: SandboxLostError | None = None
+        """Why the container was ended by it, as the error to raise."""
         self._api = api
         self._container = container
         self._size = size
         self._floor: Room | None = None
         self._next = 0.0
+        self._took = 0.0
+        """Seconds that the last look at the files needed."""
+        self._told: int | None = None
+        """Bytes free, as the sandbox told last."""
+        self._worth: int | None = None
+        """Bytes free at which the next look is worth its time, however long it takes."""
+        self._looking = threading.Lock()
 
     def keep(self, closing: Callable[[float], bool]) -> None:
         """Look until the container has ended; the first time after a rest, many are brief."""
         alive = True
         while alive and not closing(INTERVAL):
-            with contextlib.suppress(*GONE):  # an engine that is restarted answers later
-                alive = self._look()
+            alive = self._look() is not False
 
-    def _look(self) -> bool:
-        """Whether the container still runs."""
-        if self._crowded():
-            self._api.kill(self._container, int(HOST_SIGNAL))
-        began = time.monotonic()
-        if began < self._next:
-            return True
-        used = self._used()
-        if used is not None and used > self._size:
-            self._api.kill(self._container, int(DISK_SIGNAL))
-        self._next = time.monotonic() + EFFORT * (time.monotonic() - began)
-        return used is not None
+    def quick(self) -> bool:
+        """Whether it was found alive and within its limits just now; not asked if that is slow."""
+        return self._took < QUICK and self._look(now=True) is True
+
+    def told(self, free: int) -> None:
+        """So many bytes are free; look at once where the sandbox can have used up its share."""
+        self._told = free
+        if self._worth is None or free <= self._worth:
+            self._look(now=True)
+
+    def end(self, by: Signals = DISK_SIGNAL) -> None:
+        """End the container; `over` says so. Raises what is in `GONE` when it has ended before."""
+        self._api.kill(self._container, int(by))
+        self.over = ended(by)
+
+    def _look(self, now: bool = False) -> bool | None:
+        """Whether the container still runs; None when that was not asked, or not answered."""
+        with self._looking, contextlib.suppress(*GONE):  # an engine that is restarted answers later
+            if self._crowded():
+                self.end(HOST_SIGNAL)
+                return False
+            began = time.monotonic()
+            if began < self._next and not now:
+                return None
+            told = self._told
+            used = self._used()
+            if used is not None and used > self._size:
+                self.end()
+            self._took = time.monotonic() - began
+            self._next = time.monotonic() + EFFORT * self._took
+            if used is not None and told is not None:
+                # Half of what it may still write: others may make room meanwhile.
+                self._worth = told - (self._size - used) // 2
+            return used is not None and self.over is None
+        return None
 
     def _crowded(self) -> bool:
         root = _root(self._api)

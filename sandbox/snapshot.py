@@ -4,12 +4,12 @@ import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from sandbox.channel import Channel, Chunk
-from sandbox.disk import says_full
+from sandbox.disk import PLENTY, Left, Room, says_full
 from sandbox.errors import CrossingError, CrowdedError, DiskFullError
 from sandbox.stream import Exit
 
@@ -40,6 +40,8 @@ class Snapshot:
     left_out_total: int = 0
     ignored_total: int = 0
     """How many there are: the lists end after 1,000 paths."""
+    left: Left = field(default=Left(PLENTY, PLENTY), compare=False)
+    """The room for more files; no part of what was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Header:
     """The line in front of a pack, parsed."""
 
     tree: str
+    left: Left
     pack: int = 0
     left_out: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
@@ -83,6 +86,7 @@ def take(
         header.ignored,
         header.left_out_total,
         header.ignored_total,
+        header.left,
     )
 
 
@@ -225,6 +229,7 @@ def parse(line: bytes) -> Header:
         facts: Any = json.loads(line)
         header = Header(
             facts["tree"],
+            _left(*facts["room"]),
             facts.get("pack", 0),
             tuple(facts.get("left_out", ())),
             tuple(facts.get("ignored", ())),
@@ -238,8 +243,14 @@ def parse(line: bytes) -> Header:
     return header
 
 
+def _left(root: Iterable[int], workspace: Iterable[int]) -> Left:
+    return Left(Room(*root), Room(*workspace))
+
+
 def _well_formed(header: Header) -> bool:
-    numbers = (header.pack, header.left_out_total, header.ignored_total)
+    rooms = (header.left.root, header.left.workspace)
+    told = (number for room in rooms for number in (room.size, room.files))
+    numbers = (header.pack, header.left_out_total, header.ignored_total, *told)
     return (
         isinstance(header.tree, str)
         and OBJECT_ID.fullmatch(header.tree) is not None

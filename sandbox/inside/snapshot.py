@@ -31,6 +31,8 @@ CROWDED = 75
 MUCH = 1 << 20
 """Bytes of a pack that may hold what is in the other tree, at another path."""
 LINK = b"160000"
+PLENTY = 1 << 62
+"""Where a file system does not count."""
 ATTEMPTS = 3
 """One with the cache as it is, then from nothing; files that change meanwhile can fail one more."""
 
@@ -172,7 +174,14 @@ def shown(kind: str, paths: Collection[bytes]) -> dict[str, object]:
 
 def tell(**facts: object) -> None:
     """The header line; JSON in ASCII, bytes that are not UTF-8 as lone surrogates."""
-    print(json.dumps(facts), flush=True)
+    print(json.dumps({**facts, "room": [room(b"/"), room(WORK)]}), flush=True)
+
+
+def room(place: bytes) -> tuple[int, int]:
+    """Bytes and files for which there still is room, by a quota or else by the file system."""
+    facts = os.statvfs(place)
+    size = facts.f_bavail * facts.f_frsize if facts.f_blocks else PLENTY
+    return size, facts.f_favail if facts.f_files else PLENTY
 
 
 def main(arguments: list[str]) -> int:

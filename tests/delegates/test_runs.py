@@ -2,16 +2,19 @@
 
 from functools import cache
 
+import msgspec
 import pytest
 
 from orchestrator.events import Changed, Raw, Session, Turn, WorkerFinished
+from orchestrator.machine import SandboxSettings
 from orchestrator.models.traffic import Replay
 from orchestrator.outcome import Outcome
 from orchestrator.settings import Settings
 from orchestrator.task import Limits
+from sandbox import disk
 from tests.api.scenario import Call, Expect, Fault, Scenario, Step
 from tests.conftest import FILES, tiny_repository
-from tests.delegates.conftest import Desk
+from tests.delegates.conftest import USUAL, Desk
 
 ADD = "sed -i 's/a + b/b + a/' src/app.py"
 
@@ -102,6 +105,16 @@ def test_a_command_without_end_is_a_turn_that_took_too_long(desk, worker):
     endless = asks(worker, "while sleep 0.2; do echo more; done")
     ran = desk.run(worker, Scenario((endless,), side_answers=True), stated=stated)
     assert ran.record.outcome is Outcome.STALLED
+
+
+def test_a_command_that_fills_the_disk_ends_the_work_within_one_answer(desk, worker, monkeypatch):
+    monkeypatch.setattr(disk, "has_quota", lambda engine: False)
+    monkeypatch.setattr(disk, "INTERVAL", 600.0)
+    fill = asks(worker, "echo a > a.txt; head -c 600000000 /dev/zero > ~/x")
+    stated = msgspec.structs.replace(USUAL, sandbox=SandboxSettings(disk="512m"))
+    ran = desk.run(worker, scenario(fill, rest=asks(worker, "ls")), stated=stated)
+    assert (ran.record.outcome, ran.file("a.txt")) == (Outcome.DISK_FULL, b"a\n")
+    assert len(ran.told(Turn)) <= 2  # its next question may be on its way by then
 
 
 def test_an_answer_that_ends_the_work_may_be_the_last_one_allowed(mended, worker):

@@ -1,11 +1,16 @@
 import threading
+import time
 
 import pytest
 
-from sandbox import Limits, container, toolbox
-from sandbox.disk import Room, has_quota, knows_quotas
+from sandbox import Limits, container, disk, toolbox
+from sandbox.disk import LEAST, Left, Room, Watch, full, has_quota, knows_quotas
+from sandbox.errors import DiskFullError, SandboxLostError
 from sandbox.hardening import work_flags
 from sandbox.limits import shown
+from tests.played import Played, served
+
+ROOMY = Room(1 << 40, 1 << 20)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +58,99 @@ def test_the_watch_ends_with_the_box(make_box, engine, image):
     before = threading.active_count()
     make_box().reopen()
     assert threading.active_count() == before + 1  # one for the open container, none for the old
+
+
+@pytest.mark.parametrize("small", [Room(LEAST.size - 1, 1 << 20), Room(1 << 40, LEAST.files - 1)])
+def test_a_disk_is_full_with_little_room_left_and_so_is_the_memory_for_files(small):
+    on_disk, in_memory = Limits(), Limits(workspace="memory")
+    assert "`disk` under" in full(Left(small, ROOMY), on_disk)
+    assert "`memory` under" in full(Left(ROOMY, small), in_memory)
+    assert (full(Left(ROOMY, ROOMY), in_memory), full(Left(LEAST, LEAST), on_disk)) == ("", "")
+
+
+def test_a_sandbox_without_any_room_left_is_ended(make_box):
+    box = make_box()
+    with pytest.raises(DiskFullError, match="disk is full"):
+        box.require_room(Left(Room(0, 1 << 20), ROOMY))
+    assert box.lost().limit == "disk"
+
+
+def test_a_snapshot_tells_the_room_that_is_left(make_box, source, tmp_path):
+    box = make_box(Limits(workspace="memory", memory=256 << 20))
+    before = box.snapshot(source.tree, tmp_path / "pack").left
+    box.run(["sh", "-c", "head -c 50000000 /dev/zero > x.log"])
+    after = box.snapshot(source.tree, tmp_path / "pack").left
+    assert 50_000_000 <= before.workspace.size - after.workspace.size < 51_000_000
+    assert after.workspace.size < 128 << 20 < after.root.size
+
+
+def test_a_snapshot_that_is_remembered_tells_the_room_of_now(make_box, source, tmp_path):
+    box = make_box(Limits(workspace="memory", memory=256 << 20))
+    time.sleep(0.2)
+    told = [box.snapshot(source.tree, tmp_path / "pack").left for _ in range(2)]
+    box.run(["sh", "-c", "mkdir .git/x; head -c 50000000 /dev/zero > .git/x/y"])
+    told.append(box.snapshot(source.tree, tmp_path / "pack").left)
+    first, second, third = (left.workspace.size for left in told)
+    assert (first, second - third > 50_000_000) == (second, True)
+
+
+@pytest.fixture
+def unwatched(make_box, monkeypatch):
+    """A box with 64 MiB that no watch looks at by itself, nor any quota holds."""
+    monkeypatch.setattr(disk, "has_quota", lambda engine: False)
+    monkeypatch.setattr(disk, "INTERVAL", 600.0)
+    return make_box(Limits(disk=64 << 20))
+
+
+FILL = ["sh", "-c", "head -c 100000000 /dev/zero > ~/x"]
+
+
+def test_who_asks_whether_a_sandbox_lives_has_its_files_counted(unwatched):
+    assert unwatched.lost() is None
+    unwatched.run(FILL)
+    assert (unwatched.lost().limit, unwatched.lost().limit) == ("disk", "disk")
+
+
+def test_files_whose_count_is_slow_are_counted_only_where_much_room_went(unwatched, monkeypatch):
+    unwatched.require_room(Left(ROOMY, ROOMY))
+    monkeypatch.setattr(disk, "QUICK", 0.0)
+    unwatched.run(FILL)
+    assert unwatched.lost() is None
+    unwatched.require_room(Left(Room(ROOMY.size - (31 << 20), 1 << 20), ROOMY))
+    with pytest.raises(SandboxLostError, match="disk limit"):
+        unwatched.require_room(Left(Room(ROOMY.size - (32 << 20), 1 << 20), ROOMY))
+
+
+class Counting(Played):
+    """An engine with one container, that is asked how large it is."""
+
+    used = 0
+    looks = 0
+    ended = ()
+
+    def do_GET(self):
+        type(self).looks += 1
+        self.say(200, [{"Id": "c", "SizeRw": self.used}])
+
+    def do_POST(self):
+        type(self).ended += (self.path.rpartition("/")[2],)
+        self.say(204, None)
+
+
+def test_each_look_is_worth_its_time():
+    class Counted(Counting):
+        used = 60
+
+    with served(Counted) as engine:
+        watch = Watch(engine.client.api, "c", 100)
+        looks = []
+        for free in (1000, 1000, 981, 980, 980, 961, 960, 2000, 0):
+            watch.told(free)
+            looks.append(Counted.looks)
+        assert looks == [1, 1, 1, 2, 2, 2, 3, 3, 4]
+        Counted.used = 101
+        assert (watch.over, watch.quick(), watch.over.limit) == (None, False, "disk")
+    assert Counted.ended == ("kill?signal=25",)
 
 
 @pytest.mark.parametrize(

@@ -334,7 +334,8 @@ class Told:
 
 
 def header(**facts) -> bytes:
-    return json.dumps({"tree": "a" * 40} | facts).encode() + b"\n"
+    room = {"room": [[1 << 40, 1 << 20], [1 << 40, 1 << 20]]}
+    return json.dumps({"tree": "a" * 40} | room | facts).encode() + b"\n"
 
 
 @pytest.mark.parametrize(
@@ -387,6 +388,12 @@ def test_an_answer_may_come_in_any_pieces(tmp_path):
         {"ignored": [1]},
         {"left_out": 7},
         {"left_out_total": "1"},
+        {"room": None},
+        {"room": [[1, 1]]},
+        {"room": [[1, 1], [1]]},
+        {"room": [[1, 1], [1, -1]]},
+        {"room": [[1, 1], [True, 1]]},
+        {"room": ["ab", [1, 1]]},
     ],
 )
 def test_a_header_with_a_wrong_value_is_refused(facts):

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from orchestrator import prompts
 from orchestrator.events import Changed, Crashed, Prepared, ToolFinished
 from orchestrator.machine import SandboxSettings
@@ -30,6 +32,71 @@ def test_a_sandbox_ended_by_the_watch_keeps_what_was_recorded_and_asks_no_model_
     assert (ran.told(Crashed), "disk limit" in ran.record.message) == ([], True)
     said = ran.told(ToolFinished)[-1].result
     assert said == prompts.OVER.format(ran.record.message.removesuffix("; 1 commit"))
+
+
+QUICK_FILL = "head -c 100000000 /dev/zero > ~/x"
+
+
+@pytest.fixture
+def unwatched(monkeypatch):
+    """A watch that does not look in time of itself."""
+    monkeypatch.setattr(disk, "INTERVAL", 600.0)
+
+
+@pytest.fixture
+def no_quota(monkeypatch, unwatched):
+    """Neither a quota."""
+    monkeypatch.setattr(disk, "has_quota", lambda engine: False)
+
+
+def bash(desk, *commands, **sandbox):
+    """A run whose model asks for these commands, one a turn, and then would say something."""
+    calls = (Step(calls=(Call("bash", {"command": command}),)) for command in commands)
+    model = ScriptedModel(Script((*calls, Step(text="Said."))))
+    return desk.run(model=model, stated=Settings(sandbox=SandboxSettings(**sandbox)))
+
+
+def test_a_command_that_fills_the_disk_and_ends_asks_no_model_again(desk, unwatched):
+    ran = bash(desk, QUICK_FILL, disk="64m")  # on storage with quotas and without
+    assert (ran.record.outcome, ran.record.turns) == (Outcome.DISK_FULL, 1)
+    assert "`disk` under" in ran.record.message
+
+
+def test_what_a_command_changed_that_wrote_too_much_is_recorded(desk, no_quota):
+    ran = bash(desk, f"echo a > a.txt; {QUICK_FILL}", disk="64m")
+    assert ran.record.outcome is Outcome.DISK_FULL
+    assert (len(ran.subjects), "disk limit" in ran.record.message) == (1, True)
+    assert ran.git("show", f"{ran.record.branch}:a.txt") == "a"
+    assert "exit status 0" in ran.told(ToolFinished)[-1].result
+
+
+def test_files_that_fill_the_memory_for_them_end_the_run_likewise(desk, unwatched):
+    fill = "echo a > a.txt; head -c 200000000 /dev/zero > x.log"
+    ran = bash(desk, fill, workspace="memory", memory="256m")
+    assert (ran.record.outcome, ran.record.turns) == (Outcome.DISK_FULL, 1)
+    assert (len(ran.subjects), "`memory` under" in ran.record.message) == (1, True)
+    assert "No space left on device" in ran.told(ToolFinished)[-1].result
+
+
+def test_what_is_removed_before_the_command_ends_does_not_count(desk, unwatched):
+    passing = f"{QUICK_FILL}; rm ~/x"
+    ran = bash(desk, passing, passing, disk="64m")
+    assert (ran.record.outcome, ran.record.turns) == (Outcome.NO_CHANGE, 3)
+
+
+def test_a_fixer_that_fills_the_disk_ends_so_even_when_it_is_content(desk, no_quota):
+    stated = Settings(sandbox=SandboxSettings(disk="64m"))
+    ran = desk.run(f"echo more >> README.md; {QUICK_FILL}", stated=stated)
+    assert ran.record.outcome is Outcome.DISK_FULL
+    assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\nmore"
+
+
+def test_a_check_at_the_gate_that_fills_the_disk_asks_no_model_again(desk, unwatched):
+    model = ScriptedModel(Script((WRITE, Step(text="Done."), Step(text="Never said."))))
+    check = f"test ! -e a.txt || {{ {QUICK_FILL}; false; }}"
+    stated = Settings(sandbox=SandboxSettings(disk="64m"))
+    ran = desk.run(model=model, checks=(check,), stated=stated)
+    assert (ran.record.outcome, ran.record.turns) == (Outcome.DISK_FULL, 2)
 
 
 SLEEP = Step(calls=(Call("bash", {"command": "echo b > b.txt; sleep 600"}),))
