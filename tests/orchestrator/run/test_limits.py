@@ -5,7 +5,7 @@ import time
 import pytest
 
 from orchestrator import prompts
-from orchestrator.events import Changed, Crashed, Prepared, ToolFinished
+from orchestrator.events import Changed, CheckFinished, Crashed, Prepared, ToolFinished
 from orchestrator.machine import SandboxSettings
 from orchestrator.models.scripted import Call, Script, ScriptedModel, Step
 from orchestrator.outcome import Outcome
@@ -98,6 +98,15 @@ def test_a_check_at_the_gate_that_fills_the_disk_asks_no_model_again(desk, unwat
     stated = Settings(sandbox=SandboxSettings(disk="64m"))
     ran = desk.run(model=model, checks=(check,), stated=stated)
     assert (ran.record.outcome, ran.record.turns) == (Outcome.DISK_FULL, 2)
+
+
+@pytest.mark.parametrize("when", ["true", "grep -q more README.md"], ids=["base", "proof"])
+def test_a_check_that_writes_too_much_is_no_proof_even_when_it_passes(desk, no_quota, when):
+    stated = Settings(sandbox=SandboxSettings(disk="64m"))
+    checks = (f"! {when} || {QUICK_FILL}",)
+    ran = desk.run("echo more >> README.md", checks=checks, stated=stated)
+    assert (ran.record.outcome, ran.told(CheckFinished)[-1].passed) == (Outcome.DISK_FULL, True)
+    assert len(ran.told(Changed)) == (0 if when == "true" else 1)
 
 
 SLEEP = Step(calls=(Call("bash", {"command": "echo b > b.txt; sleep 600"}),))
