@@ -16,6 +16,8 @@ __all__ = ["Node", "Nodes", "Tree", "found", "parse", "parse_within", "reparse"]
 
 DEEP = 10_000
 """Levels of a tree in which nodes are looked for; code has hundreds, a sum of many terms more."""
+READ = 1024
+"""Bytes that a parser which can be stopped is given at once: of each name it is given so many."""
 
 
 def parse(data: bytes, language: Language) -> Tree | None:
@@ -39,11 +41,27 @@ def parse_within(data: bytes, language: Language, seconds: float) -> Tree | None
     parser = Parser(_grammar(language.parser))
     try:
         return parser.parse(
-            lambda at, point: data[at:],
+            _Reader(data),
             progress_callback=lambda at, error: thread_time() > end,
         )
     except ValueError:  # it was stopped, and can do nothing else that raises it
         return None
+
+
+class _Reader:
+    """A text for a parser that can be stopped: a few bytes at a time.
+
+    The last ones are kept: where tree-sitter 0.26.1 reads a node's text by this, it looks at them
+    once more when it has let them go. Of large ones the memory is gone then, and the process ends.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._read = b""
+
+    def __call__(self, at: int, point: object) -> bytes:
+        self._read = self._data[at : at + READ]
+        return self._read
 
 
 def reparse(

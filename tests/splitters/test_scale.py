@@ -1,5 +1,7 @@
 """Files that are too deep, too wide or too long for naive ways through them."""
 
+import subprocess
+import sys
 import time
 from random import Random
 
@@ -138,6 +140,16 @@ def test_what_takes_too_long_to_parse_is_cut_as_text():
 def test_what_is_parsed_in_time_is_cut_as_ever():
     code = b"def f(a):\n    return [a, a + 1]\n\n\n" * 2_000
     assert splitters.split(code, "python", seconds=60) == splitters.split(code, "python")
+
+
+def test_a_large_file_that_is_parsed_in_time_does_not_end_the_process(tmp_path):
+    code = b"".join(b"def f%d(a):\n    return [a, a + 1]\n\n\n" % each for each in range(20_000))
+    tmp_path.joinpath("a.py").write_bytes(code)
+    cut = "s.split(pathlib.Path('a.py').read_bytes(), 'python', seconds=60)"
+    told = f"import pathlib, splitters as s; print(*(one.name for one in {cut}.pieces))"
+    command = [sys.executable, "-c", told]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [one.name for one in splitters.split(code, "python").pieces]
 
 
 def test_a_target_of_one_byte_is_kept():
