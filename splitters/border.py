@@ -46,8 +46,8 @@ class Border(NamedTuple):
     rank: Rank
     level: int
     """Of two borders of one rank the lower is better: 0 is between top-level declarations."""
-    node: Node | None = None
-    """What begins here."""
+    node: Node | Place | None = None
+    """What begins here; a place, where it was read already."""
     place: Place | None = None
     """What it is in."""
     alone: bool = False

@@ -30,7 +30,8 @@ class Document:
 
     def split(self, target: int = TARGET, natural: bool = False) -> Pieces:
         """Its pieces, of at most `target` bytes; raises ValueError for a target below 1."""
-        return cut(self.data, self._source, self._tree, self.language, target, natural)
+        parsed = [self._tree] if self._tree else None
+        return cut(self.data, self._source, parsed, self.language, target, natural)
 
     def edit(self, start: int, end: int, replacement: bytes) -> "Document":
         """The file with other bytes from `start` up to `end`; this one stays as it is.

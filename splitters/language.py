@@ -52,6 +52,12 @@ class Language:
     """Node types that belong to the declaration below them: comments, decorators, attributes."""
     clauses: frozenset[str] = frozenset()
     """Node types of which several of one name in a row are one declaration."""
+    item: bytes = b""
+    """What begins an item of a file, with the comments above it, where it begins the line after a
+    blank one: a regular expression of what can go on with nothing before, nor needs it. Empty: a
+    file is no list of items, or its items cannot be told so."""
+    endless: frozenset[str] = frozenset()
+    """Node types that are valid without their end, and not over at a blank line."""
     joint: str = "."
     """Stands between the parts of a qualified name."""
     joints: Mapping[str, str] = field(default_factory=dict)

@@ -42,5 +42,14 @@ class Headings:
 def begun(borders: Iterable[Border], language: Language) -> Iterator[Place]:
     """The declarations that begin at these borders, some twice."""
     for border in borders:
-        if border.node and (found := declared(border.node, language)):
+        if isinstance(border.node, Place):
+            yield border.node
+        elif border.node and (found := declared(border.node, language)):
             yield placed(found, language, border.place)
+
+
+def settled(border: Border, language: Language) -> Border:
+    """A border that holds no node any more, and so no tree."""
+    if border.node is None:
+        return border
+    return border._replace(node=next(begun([border], language), None))

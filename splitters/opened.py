@@ -192,7 +192,7 @@ class Opened:
         return self._parted(best, rank, node, places)
 
     def _parted(
-        self, best: Border, rank: Rank, node: Node | None, places: list[Child]
+        self, best: Border, rank: Rank, node: Node | Place | None, places: list[Child]
     ) -> list[Border]:
         level = best.level
         long = places[-1].start - places[0].start > self.target

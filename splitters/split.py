@@ -1,6 +1,7 @@
 """Cutting a file into pieces: the straight line of this package."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
 
@@ -11,9 +12,10 @@ from splitters.naming import begun
 from splitters.packing import Span, packed
 from splitters.piece import Piece, Pieces
 from splitters.source import Source, read
-from splitters.syntax import Tree, parse, parse_within
+from splitters.syntax import Tree
 from splitters.table import TEXT, known
 from splitters.walk import borders
+from splitters.windows import NotParsedError, trees
 
 TARGET = 32_768
 NAMES = 20
@@ -38,30 +40,33 @@ def split(
     Raises UnknownLanguageError, and ValueError for a target below 1.
     """
     row, source = known(language), read(data)
-    if row is TEXT or target < 1:
-        tree = None
-    elif seconds is None:
-        tree = parse(source.text, row)
-    else:
-        tree = parse_within(source.text, row, seconds)
-    return cut(data, source, tree, row, target, natural)
+    if row is not TEXT:
+        with suppress(NotParsedError):
+            parsed = trees(source.text, row, whole=natural, seconds=seconds)
+            return cut(data, source, parsed, row, target, natural)
+    return cut(data, source, None, TEXT, target, natural)
 
 
 def cut(
-    data: bytes, source: Source, tree: Tree | None, language: Language, target: int, natural: bool
+    data: bytes,
+    source: Source,
+    parsed: Iterable[Tree] | None,
+    language: Language,
+    target: int,
+    natural: bool,
 ) -> Pieces:
-    """Cut a file whose syntax is known; without a tree it is text."""
+    """Cut a file whose syntax is known; without it, it is text."""
     if target < 1:
         raise ValueError(f"The target is {target}; it has to be 1 byte or more.")
-    language = language if tree else TEXT
+    language = language if parsed else TEXT
     if target < source.width:
-        source, tree = Source(data), None
+        source, parsed = Source(data), None
     text, most = source.text, target // source.width
     ahead: list[Border] = []
-    if tree is None:
+    if parsed is None:
         places = paragraphs(text)
     else:
-        places = borders(tree, text, language, most, natural, ahead)
+        places = borders(parsed, text, language, most, natural, ahead)
     spans = packed(lined(places, text, most, language), len(text), most, natural, ahead)
     pieces = tuple(_pieces(data, source, spans, language))
     return Pieces(data, language.name, target, natural, pieces)
@@ -82,6 +87,7 @@ def _pieces(
         yield Piece(
             number, start, stop, line, last, kind, name, parent, language.name, digest, names
         )
+        span.borders.clear()  # which hold trees
         line += breaks
         start = stop
 

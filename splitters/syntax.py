@@ -7,12 +7,12 @@ from time import thread_time
 from typing import NamedTuple
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
 from splitters.language import Language
 from splitters.nesting import is_too_deep
 
-__all__ = ["Node", "Nodes", "Tree", "found", "parse", "parse_within", "reparse"]
+__all__ = ["Node", "Nodes", "Tree", "ends_open", "found", "parse", "reparse"]
 
 DEEP = 10_000
 """Levels of a tree in which nodes are looked for; code has hundreds, a sum of many terms more."""
@@ -20,32 +20,46 @@ READ = 1024
 """Bytes that a parser which can be stopped is given at once: of each name it is given so many."""
 
 
-def parse(data: bytes, language: Language) -> Tree | None:
-    """Parse a file; what is no valid syntax is in `ERROR` nodes.
+def parse(
+    data: bytes,
+    language: Language,
+    start: int = 0,
+    end: int | None = None,
+    seconds: float | None = None,
+) -> Tree | None:
+    """Parse a file, or its lines from `start` up to `end`; what is no valid syntax is in `ERROR`s.
 
-    None for what is nested so deep that the grammar's own code would write over foreign memory.
+    None for what is nested so deep that the grammar's own code would write over foreign memory,
+    and for what takes more than `seconds` of this thread's processor time. To look at the clock
+    costs 3 to 5 in 100: tree-sitter asks after each hundred of its steps.
     """
-    if is_too_deep(data, language.parser):
+    stop = None if seconds is None else thread_time() + seconds
+    if is_too_deep(data[start:end], language.parser):
         return None
-    return Parser(_grammar(language.parser)).parse(data)
-
-
-def parse_within(data: bytes, language: Language, seconds: float) -> Tree | None:
-    """`parse`, if that takes no more of this thread's processor time; else None.
-
-    Slower than it by 3 to 5 in 100: tree-sitter asks after each hundred of its steps.
-    """
-    end = thread_time() + seconds
-    if is_too_deep(data, language.parser):
-        return None
-    parser = Parser(_grammar(language.parser))
+    part = None if end is None else [Range((0, 0), (len(data), 0), start, end)]
+    parser = Parser(_grammar(language.parser), included_ranges=part)
+    if stop is None:
+        return parser.parse(data)
     try:
         return parser.parse(
             _Reader(data),
-            progress_callback=lambda at, error: thread_time() > end,
+            progress_callback=lambda at, error: thread_time() > stop,
         )
     except ValueError:  # it was stopped, and can do nothing else that raises it
         return None
+
+
+def ends_open(tree: Tree, language: Language) -> bool:
+    """Whether a part of a file is not valid, or ends in what may well go on."""
+    root = tree.root_node
+    if root.has_error:
+        return True
+    cursor = tree.walk()
+    while language.endless and cursor.goto_last_child():
+        last = cursor.node
+        if last and last.type in language.endless and last.end_byte == root.end_byte:
+            return True
+    return False
 
 
 class _Reader:

@@ -1,11 +1,12 @@
 """The borders of a parsed file: only nodes that are larger than the target are looked into."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from splitters.border import ASKED, PARTS, Border, Rank
 from splitters.declared import declared
 from splitters.language import Language
-from splitters.naming import placed
+from splitters.naming import placed, settled
 from splitters.opened import NESTED, Child, Opened
 from splitters.roles import HEADED, roles_of
 from splitters.syntax import Node, Tree
@@ -23,40 +24,32 @@ FINE = 64
 
 
 def borders(
-    tree: Tree,
+    trees: Iterable[Tree],
     text: bytes,
     language: Language,
     target: int,
     natural: bool,
-    ahead: Sequence[Border] = (),
+    ahead: list[Border],
 ) -> Iterator[Border]:
     """Where a file may be cut, in order; a place may come twice, first with the better border.
 
     `ahead` are those handed on of which none is chosen yet, at each time the next one is asked
-    for: where they are many, some are left out up to where the next cut is looked for.
+    for: where they are many, some are left out up to where the next cut is looked for. They are
+    read before the next window, and then no tree is held by them.
     """
-    found = _Walk(tree, text, language, target, natural, ahead).borders()
-    first = next(found, None)
-    if first is not None:
-        yield first._replace(at=0)
-        yield from found
+    found = _Walk(text, language, target, natural, ahead).borders(trees)
+    yield from (border._replace(at=0) for border in islice(found, 1))
+    yield from found
 
 
 class _Walk:
     """A cursor's way through the opened nodes: no depth overflows it, no number of children."""
 
     def __init__(
-        self,
-        tree: Tree,
-        text: bytes,
-        language: Language,
-        target: int,
-        natural: bool,
-        ahead: Sequence[Border],
+        self, text: bytes, language: Language, target: int, natural: bool, ahead: list[Border]
     ) -> None:
-        root = tree.root_node
-        self.cursor = tree.walk()
         self.text = text
+        self.language = language
         self.target = target
         self.fine = target // FINE
         self.small = target - len(BREAK)
@@ -64,10 +57,7 @@ class _Walk:
         self.ahead = ahead
         self.far = not natural and HEADED.isdisjoint(language.kinds.values())
         """Whether children may be left out: none is a heading, under which all that follows is."""
-        top = Opened(text, self.roles, target, natural, top=natural, items=True)
-        top.error = root.is_error
-        top.single = root.named_child_count == 1
-        self.path = [top]
+        self.path = [Opened(text, self.roles, target, natural, top=natural, items=True)]
         self.line = self.line_end = 0
         """Where the last line that was looked at starts and ends."""
         self.fits = True
@@ -85,16 +75,42 @@ class _Walk:
         self.leapt = (0, 0)
         """Up to where children were left out last, and how deep."""
 
-    def borders(self) -> Iterator[Border]:
+    def borders(self, trees: Iterable[Tree]) -> Iterator[Border]:
         """The borders before the children of opened nodes, and of what leads them."""
-        cursor, path = self.cursor, self.path
+        for tree in trees:
+            found = self._through(tree)
+            if tree.root_node.end_byte < len(self.text):
+                found = self._settled(found)
+            yield from found
+            del tree, found, self.cursor
+        yield from self.found
+        yield from (one for one in self.path.pop().rest() if one.at >= self.last)
+
+    def _settled(self, found: Iterator[Border]) -> Iterator[Border]:
+        """The borders of a window; when all are taken, none of its nodes is held by one."""
+        before = None
+        for border in found:
+            if before:
+                yield before
+            before = border
+        if before:
+            yield settled(before, self.language)
+        for kept in (self.ahead, self.found):
+            kept[:] = [settled(border, self.language) for border in kept]
+
+    def _through(self, tree: Tree) -> Iterator[Border]:
+        cursor, path = tree.walk(), self.path
+        self.cursor = cursor
+        path[0].error = tree.root_node.is_error
+        path[0].single = tree.root_node.named_child_count == 1
         more = cursor.goto_first_child()
-        while path:
+        while True:
             around, inner = path[-1], None
             if more and around.quick:
                 more = self._usual(around)
-                yield from self.found
-                self.found.clear()
+                if more or len(path) > 1:
+                    yield from self.found
+                    self.found.clear()
             if more and (node := cursor.node):
                 start, end = node.byte_range
                 if end <= self.line_end and start != self.first and self._is_plain(start, end):
@@ -117,7 +133,9 @@ class _Walk:
                     path.append(inner)
                     continue
                 more = cursor.goto_next_sibling()
-            while path and not more:
+            while not more:
+                if len(path) == 1:
+                    return
                 yield from (one for one in path.pop().rest() if one.at >= self.last)
                 cursor.goto_parent()
                 more = cursor.goto_next_sibling()
@@ -131,7 +149,7 @@ class _Walk:
         """
         cursor, text, roles, found = self.cursor, self.text, self.roles, self.found
         waiting, small = around.waiting, self.small
-        far = self.far and not around.error and len(self.ahead) > ASKED
+        far = self.far and not (around.error or found) and len(self.ahead) > ASKED
         if far and not waiting and not self._leap(around):
             return False
         while len(found) < BATCH:

@@ -30,6 +30,8 @@ ROWS = (
     Language(
         "markdown",
         suffixes=(".md", ".markdown", ".mdx", ".mdown", ".mkd", ".qmd", ".rmd"),
+        item=rb"# ",
+        endless=frozenset({"code_fence_content", "html_block"}),
         kinds={"atx_heading": "section", "setext_heading": "section"},
         names={"atx_heading": markdown_heading, "setext_heading": markdown_heading},
         joint=" / ",

@@ -79,6 +79,7 @@ ROWS = (
         suffixes=(".py", ".pyi", ".pyw", ".bzl"),
         files=("SConstruct", "SConscript", "wscript"),
         interpreters=("python", "pypy", "uv"),
+        item=rb"(#.*\n)*(def |async def |class |@\w|[A-Z_]+ = |if __)",
         kinds={
             "function_definition": "function",
             "class_definition": "class",

@@ -6,6 +6,8 @@ from splitters.declared import first, follow, short, text, within
 from splitters.language import Declared, Language
 from splitters.syntax import Node
 
+COMMENTS = rb"((//|/\*| \*).*\n)*"
+"""Of C and its heirs, the lines above what they are about."""
 OWN_NAMES = frozenset(
     {
         "identifier",
@@ -194,6 +196,8 @@ ROWS = (
         "rust",
         suffixes=(".rs",),
         interpreters=("rust-script",),
+        item=COMMENTS + rb"(#\[|(pub(\(\w+\))? |unsafe |async )*"
+        rb"(fn|impl|struct|enum|trait|mod|use|type|const|static|extern)\b|macro_rules!)",
         kinds={
             "function_item": "function",
             "function_signature_item": "function",
@@ -214,6 +218,7 @@ ROWS = (
     Language(
         "go",
         suffixes=(".go",),
+        item=COMMENTS + rb"(func|type|var|const) ",
         kinds={
             "function_declaration": "function",
             "method_declaration": "method",

@@ -3,6 +3,7 @@
 from splitters.declared import follow, text, within
 from splitters.language import Declared, Language
 from splitters.rows.scripts import TESTS
+from splitters.rows.systems import COMMENTS
 from splitters.syntax import Node
 
 FUNCTIONS = frozenset({"arrow_function", "function_expression", "function", "generator_function"})
@@ -107,6 +108,11 @@ OVERLOADS = frozenset(
     {"function_signature", "function_declaration", "method_signature", "method_definition"}
 )
 ATTACHED = frozenset({"comment", "decorator"})
+ITEM = COMMENTS + (
+    rb"((export |default |declare |abstract |async )*"
+    rb"(function\b|class |const |let |var |interface |type \w|enum |namespace |@\w)"
+    rb"|import |(?!(as|in|instanceof|of|satisfies)\b)[\w.$]+(\(| = ))"
+)
 
 ROWS = (
     Language(
@@ -114,6 +120,7 @@ ROWS = (
         suffixes=(".js", ".mjs", ".cjs", ".jsx"),
         files=("Jakefile",),
         interpreters=("node", "nodejs", "bun", "qjs"),
+        item=ITEM,
         kinds=SCRIPT | {"field_definition": "method"},
         names=NAMES | {"field_definition": member},
         wrappers=WRAPPERS,
@@ -123,6 +130,7 @@ ROWS = (
         "typescript",
         suffixes=(".ts", ".mts", ".cts"),
         interpreters=("deno", "ts-node", "tsx"),
+        item=ITEM,
         kinds=TYPED,
         names=TYPED_NAMES,
         wrappers=WRAPPERS | {"ambient_declaration"},
@@ -132,6 +140,7 @@ ROWS = (
     Language(
         "tsx",
         suffixes=(".tsx",),
+        item=ITEM,
         kinds=TYPED,
         names=TYPED_NAMES,
         wrappers=WRAPPERS | {"ambient_declaration"},

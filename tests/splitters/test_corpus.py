@@ -9,6 +9,11 @@ from itertools import pairwise
 import pytest
 
 import splitters
+from splitters.source import read
+from splitters.split import cut as cut_tree
+from splitters.syntax import parse
+from splitters.table import BY_NAME
+from splitters.windows import FEWEST, LEAST
 from tests.corpus import Sample, sample, samples
 from tests.downloads import NotOfferedError
 from tests.splitters.judge import objections
@@ -84,6 +89,27 @@ def test_pieces_of_large_files_are_full(language):
     for target in TARGETS:
         pieces = [piece for one in large(language) for piece in cut(one, target).pieces[:-1]]
         assert sum(piece.size for piece in pieces) >= 0.75 * target * len(pieces)
+
+
+@pytest.mark.parametrize(
+    "language", ["go", "javascript", "markdown", "python", "rust", "typescript"]
+)
+def test_large_files_are_cut_as_if_they_were_parsed_as_a_whole(language):
+    """Those that are valid; of others a grammar may make something else of the rest."""
+    row = BY_NAME[language]
+    files = taken(language) if language != "python" else [sample("python", "_pydecimal.py")]
+    compared = 0
+    for one in files:
+        if len(one.data) < FEWEST * LEAST:
+            continue
+        source = read(one.data)
+        tree = parse(source.text, row)
+        if tree and not tree.root_node.has_error:
+            for target in TARGETS:
+                whole = cut_tree(one.data, source, [tree], row, target, natural=False)
+                assert cut(one, target) == whole
+            compared += 1
+    assert compared
 
 
 @pytest.mark.parametrize(("package", "path"), NAMED)

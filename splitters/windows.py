@@ -1,0 +1,68 @@
+"""The windows of a large file, which are parsed one after the other: no tree is of all of it.
+
+A window ends before what looks like the begin of an item (`Language.item`). What ends there and is
+valid so is what it is in the whole file. If it is not valid, the file is not, or the window ends
+within something, a string perhaps: then all that is left is one window.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from time import thread_time
+
+from splitters.language import Language
+from splitters.syntax import Tree, ends_open, parse
+
+LEAST = 1 << 15
+MOST = 1 << 17
+"""Bytes of a window, about: a smaller one takes more time for each byte."""
+PARTS = 8
+"""Windows of a file, if they are neither smaller nor larger than that."""
+FEWEST = 4
+"""Windows that a file is worth."""
+
+
+class NotParsedError(Exception):
+    """A file that would take too long to parse, or break its grammar."""
+
+
+def trees(
+    text: bytes, language: Language, *, whole: bool = False, seconds: float | None = None
+) -> Iterator[Tree]:
+    """The trees of a file's windows, in order; `whole` has one. Raises NotParsedError.
+
+    Each is parsed when it is asked for, and `seconds` are those of the thread's processor for all.
+    """
+    size = max(LEAST, min(MOST, len(text) // PARTS))
+    if whole or not language.item or len(text) < FEWEST * size:
+        size = len(text)
+    start, left = 0, seconds
+    while True:
+        end = _end(text, start + size, language)
+        began = thread_time()
+        tree = parse(text, language, start, end, left)
+        if tree is None:
+            raise NotParsedError
+        if left is not None:
+            left -= thread_time() - began
+        if end < len(text) and ends_open(tree, language):
+            size = len(text)
+        else:
+            yield tree
+            start = end
+        del tree  # before the next one is made
+        if start == len(text):
+            return
+
+
+def _end(text: bytes, least: int, language: Language) -> int:
+    """The first place from `least` on at which a window may end."""
+    if least >= len(text):
+        return len(text)
+    found = _after_blank(language.item).search(text, least)
+    return found.end() if found else len(text)
+
+
+@cache
+def _after_blank(item: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"\n[ \t\r]*\n(?=" + item + rb")")

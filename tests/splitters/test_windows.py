@@ -1,0 +1,160 @@
+"""Large files, parsed a window at a time: they are cut as if they had been parsed as a whole."""
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import splitters
+from splitters.source import read
+from splitters.split import cut
+from splitters.syntax import parse
+from splitters.table import BY_NAME
+from splitters.windows import LEAST, trees
+
+LARGE = 6 * LEAST
+"""Bytes of a file that has some windows."""
+ROWS = [row for row in splitters.LANGUAGES if row.item]
+FOLDERS = Path(__file__).parent / "languages"
+
+
+def windows(code: bytes, language: str) -> list[int]:
+    """Where they end."""
+    found = trees(code, BY_NAME[language])
+    return [tree.root_node.end_byte for tree in found]
+
+
+def as_whole(code: bytes, language: str, target: int) -> splitters.Pieces:
+    source = read(code)
+    tree = parse(source.text, BY_NAME[language])
+    return cut(code, source, [tree] if tree else None, BY_NAME[language], target, natural=False)
+
+
+def sample(language: str) -> bytes:
+    (path,) = (FOLDERS / language).glob("sample.*")
+    return path.read_bytes()
+
+
+def test_these_languages_have_windows():
+    names = {"go", "javascript", "markdown", "python", "rust", "tsx", "typescript"}
+    assert {row.name for row in ROWS} == names
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("target", [splitters.TARGET, 3_000])
+def test_a_large_file_is_cut_as_a_whole_one(row, target):
+    code = (sample(row.name) + b"\n") * (LARGE // len(sample(row.name)))
+    assert len(windows(code, row.name)) > 4
+    assert splitters.split(code, row.name, target) == as_whole(code, row.name, target)
+
+
+LONG = {
+    "python": [
+        b"s = '''\n%s'''\n\n" % (b"\n\ndef f():\n    pass\n" * 3_000),
+        b"if a:\n%selse:\n    b()\n\n" % (b"    f(1)\n\n" * 3_000),
+        b"f(\n%s)\n\n" % (b"\n\nA = 1,\n" * 3_000),
+        b"class A:\n%s\n" % (b"    def f(self):\n        return 1\n\n" * 3_000),
+        b"# c\n\n" * 500,
+        b"# c\n\n"
+        + b"# as is said here, at length, and once more\n" * 900
+        + b"def f():\n    pass\n\n",
+    ],
+    "javascript": [
+        b"let s = `\n%s`;\n\n" % (b"\n\nfunction f() {}\n" * 3_000),
+        b"/*\n%s*/\n\n" % (b"\n\nfunction f() {}\n" * 3_000),
+        b"let a = 1,\n%s  b = 2;\n\n" % (b"  x = 2,\n\n" * 5_000),
+        b"try {\n%s}\n\ncatch (e) {\n}\n\n" % (b"f(1)\n\n" * 8_000),
+        b"if (a) {\n%s}\n\nelse {\n}\n\n" % (b"f(1)\n\n" * 8_000),
+        b"(function () {\n%s})();\n\n" % (b"let a = 1;\n\n" * 4_000),
+        b"export default\n\nfunction f() {\n%s}\n\n" % (b"  g(1)\n\n" * 5_000),
+    ],
+    "typescript": [
+        b"export function f(a: number): void;\n\n" * 1_500,
+        b"@A({\n%s})\n\nexport class B {}\n\n" % (b"  a: 1,\n\n" * 5_000),
+    ],
+    "go": [
+        b"var s = `\n%s`\n\n" % (b"\n\nfunc f() {}\n" * 3_000),
+        b"var (\n%s)\n\n" % (b"\ta = 1\n\n" * 5_000),
+        b"/*\n%s*/\n\n" % (b"\n\nfunc f() {}\n" * 3_000),
+    ],
+    "rust": [
+        b'const S: &str = r#"\n%s"#;\n\n' % (b"\n\nfn f() {}\n" * 3_000),
+        b"#[a]\n\n" + b"// as is said here, at length, and once more\n" * 900 + b"fn f() {}\n\n",
+        b"mod a {\n%s}\n\n" % (b"\nfn f() {}\n\n" * 4_000),
+        b"/* /*\n%s*/ */\n\n" % (b"\n\nfn f() {}\n" * 3_000),
+    ],
+    "markdown": [
+        b"```\n%s```\n\n" % (b"\n\n# no\n" * 6_000),
+        b"<!--\n%s-->\n\n" % (b"\n\n# no\n" * 6_000),
+        b"~~~\n\n" + b"# no\n\n" * 6_000,
+        b"- a\n\n%s" % (b"  # in it\n\n" * 4_000),
+        b"## A\n\ntext\n\n" * 3_000,
+        b"# A\n\n%s" % (b"### B\n\ntext\n\n" * 3_000),
+    ],
+}
+"""Items that are longer than a window, with what looks like others inside, or that seem to end
+before they do."""
+LONG["tsx"] = LONG["typescript"] = [*LONG["javascript"], *LONG["typescript"]]
+
+
+@pytest.mark.parametrize(
+    ("language", "item"), [(name, item) for name, items in LONG.items() for item in items]
+)
+def test_an_item_that_a_window_ends_inside_is_cut_as_in_the_whole_file(language, item):
+    usual = (sample(language) + b"\n") * (3 * LEAST // 2 // len(sample(language)))
+    code = usual + item + usual + item + usual
+    for target in (splitters.TARGET, 3_000):
+        assert splitters.split(code, language, target) == as_whole(code, language, target)
+
+
+@pytest.mark.parametrize("language", LONG)
+@settings(max_examples=6, deadline=None)
+@given(picks=st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=4, max_size=9))
+def test_whatever_a_file_is_made_of_it_is_cut_as_a_whole_one(language, picks):
+    parts = [sample(language) + b"\n", *(item[:7_000] + item[-3_000:] for item in LONG[language])]
+    code = b"".join(parts[pick % len(parts)] * times for pick, times in picks)
+    code += (sample(language) + b"\n") * max(0, 5 - len(code) // LEAST)
+    found = parse(code, BY_NAME[language])
+    if found and not found.root_node.has_error:
+        assert splitters.split(code, language) == as_whole(code, language, splitters.TARGET)
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\r"])
+def test_any_line_ends_will_do(end):
+    code = ((sample("go") + b"\n") * (LARGE // len(sample("go")))).replace(b"\n", end)
+    assert splitters.split(code, "go") == as_whole(code, "go", splitters.TARGET)
+    assert len(windows(read(code).text, "go")) > 4
+
+
+def test_a_file_in_utf_16_has_windows():
+    code = ((sample("go") + b"\n") * (LARGE // len(sample("go")))).decode().encode("utf-16")
+    assert splitters.split(code, "go") == as_whole(code, "go", splitters.TARGET)
+
+
+def test_what_is_not_valid_is_the_last_window():
+    usual = (sample("go") + b"\n") * (LARGE // len(sample("go")))
+    ends = windows(usual + b"func (((\n\n" + usual, "go")
+    assert ends[-2] < len(usual) < ends[-1] == 2 * len(usual) + 10
+
+
+def test_windows_that_are_too_long_in_all_are_text():
+    code = b"def f(a):\n    return [a, a + 1]\n\n\n" * 100_000  # a window takes 0.01 s, all 0.2
+    assert splitters.split(code, "python", seconds=0.06) == splitters.split(code)
+
+
+def test_windows_that_are_parsed_in_time_are_cut_as_ever():
+    code = (sample("go") + b"\n") * (LARGE // len(sample("go")))
+    assert splitters.split(code, "go", seconds=60) == splitters.split(code, "go")
+
+
+def test_a_large_file_takes_no_tree_of_all_of_it():
+    """Nodes come from Python's allocator. Parsed as a whole it takes 60 times its size, and with
+    two windows' trees at once 8 times."""
+    code = b"func f(a int) int {\n\treturn a + [2]int{1, 2}[a%2]\n}\n\n" * 40_000
+    tracemalloc.start()
+    splitters.split(code, "go")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 6 * len(code)
