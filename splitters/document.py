@@ -8,6 +8,7 @@ from splitters.source import Source, read
 from splitters.split import TARGET, cut
 from splitters.syntax import Tree, parse, reparse
 from splitters.table import TEXT, known
+from splitters.windows import Window
 
 AROUND = 1
 """Bytes beside an edit that may be read in another way after it: a line break, half a pair."""
@@ -30,7 +31,7 @@ class Document:
 
     def split(self, target: int = TARGET, natural: bool = False) -> Pieces:
         """Its pieces, of at most `target` bytes; raises ValueError for a target below 1."""
-        parsed = [self._tree] if self._tree else None
+        parsed = [Window(self._tree)] if self._tree else None
         return cut(self.data, self._source, parsed, self.language, target, natural)
 
     def edit(self, start: int, end: int, replacement: bytes) -> "Document":

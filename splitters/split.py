@@ -12,10 +12,9 @@ from splitters.naming import begun
 from splitters.packing import Span, packed
 from splitters.piece import Piece, Pieces
 from splitters.source import Source, read
-from splitters.syntax import Tree
 from splitters.table import TEXT, known
 from splitters.walk import borders
-from splitters.windows import NotParsedError, trees
+from splitters.windows import NotParsedError, Window, windows
 
 TARGET = 32_768
 NAMES = 20
@@ -42,7 +41,7 @@ def split(
     row, source = known(language), read(data)
     if row is not TEXT:
         with suppress(NotParsedError):
-            parsed = trees(source.text, row, whole=natural, seconds=seconds)
+            parsed = windows(source.text, row, whole=natural, seconds=seconds)
             return cut(data, source, parsed, row, target, natural)
     return cut(data, source, None, TEXT, target, natural)
 
@@ -50,7 +49,7 @@ def split(
 def cut(
     data: bytes,
     source: Source,
-    parsed: Iterable[Tree] | None,
+    parsed: Iterable[Window] | None,
     language: Language,
     target: int,
     natural: bool,

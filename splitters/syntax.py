@@ -1,6 +1,6 @@
 """The one door to tree-sitter and its grammars."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from math import inf
 from time import thread_time
@@ -23,21 +23,21 @@ READ = 1024
 def parse(
     data: bytes,
     language: Language,
-    start: int = 0,
-    end: int | None = None,
+    parts: Sequence[range] = (),
     seconds: float | None = None,
 ) -> Tree | None:
-    """Parse a file, or its lines from `start` up to `end`; what is no valid syntax is in `ERROR`s.
+    """Parse a file, or only some parts of it; what is no valid syntax is in `ERROR` nodes.
 
     None for what is nested so deep that the grammar's own code would write over foreign memory,
     and for what takes more than `seconds` of this thread's processor time. To look at the clock
     costs 3 to 5 in 100: tree-sitter asks after each hundred of its steps.
     """
     stop = None if seconds is None else thread_time() + seconds
-    if is_too_deep(data[start:end], language.parser):
+    part = data[parts[0].start : parts[-1].stop] if parts else data
+    if is_too_deep(part, language.parser):
         return None
-    part = None if end is None else [Range((0, 0), (len(data), 0), start, end)]
-    parser = Parser(_grammar(language.parser), included_ranges=part)
+    ranges = [Range((0, 0), (len(data), 0), one.start, one.stop) for one in parts]
+    parser = Parser(_grammar(language.parser), included_ranges=ranges)
     if stop is None:
         return parser.parse(data)
     try:

@@ -5,11 +5,13 @@ from itertools import islice
 
 from splitters.border import ASKED, PARTS, Border, Rank
 from splitters.declared import declared
+from splitters.figures import filled
 from splitters.language import Language
 from splitters.naming import placed, settled
 from splitters.opened import NESTED, Child, Opened
 from splitters.roles import HEADED, roles_of
 from splitters.syntax import Node, Tree
+from splitters.windows import Window
 
 MARK = b"\xef\xbb\xbf"
 NEWLINE = 10
@@ -24,7 +26,7 @@ FINE = 64
 
 
 def borders(
-    trees: Iterable[Tree],
+    windows: Iterable[Window],
     text: bytes,
     language: Language,
     target: int,
@@ -37,7 +39,7 @@ def borders(
     for: where they are many, some are left out up to where the next cut is looked for. They are
     read before the next window, and then no tree is held by them.
     """
-    found = _Walk(text, language, target, natural, ahead).borders(trees)
+    found = _Walk(text, language, target, natural, ahead).borders(windows)
     yield from (border._replace(at=0) for border in islice(found, 1))
     yield from found
 
@@ -58,6 +60,8 @@ class _Walk:
         self.far = not natural and HEADED.isdisjoint(language.kinds.values())
         """Whether children may be left out: none is a heading, under which all that follows is."""
         self.path = [Opened(text, self.roles, target, natural, top=natural, items=True)]
+        self.leaps = self.far
+        """The same of the window: none of its rows may be left out once more."""
         self.line = self.line_end = 0
         """Where the last line that was looked at starts and ends."""
         self.fits = True
@@ -75,14 +79,17 @@ class _Walk:
         self.leapt = (0, 0)
         """Up to where children were left out last, and how deep."""
 
-    def borders(self, trees: Iterable[Tree]) -> Iterator[Border]:
+    def borders(self, windows: Iterable[Window]) -> Iterator[Border]:
         """The borders before the children of opened nodes, and of what leads them."""
-        for tree in trees:
+        for tree, rows in windows:
             found = self._through(tree)
+            if rows:
+                found = filled(found, rows, self.text)
             if tree.root_node.end_byte < len(self.text):
                 found = self._settled(found)
+            self.leaps = self.far and not rows
             yield from found
-            del tree, found, self.cursor
+            del tree, found, self.cursor  # before the next one is parsed
         yield from self.found
         yield from (one for one in self.path.pop().rest() if one.at >= self.last)
 
@@ -99,6 +106,7 @@ class _Walk:
             kept[:] = [settled(border, self.language) for border in kept]
 
     def _through(self, tree: Tree) -> Iterator[Border]:
+        """The borders of a window; those found last are handed on with the next one's."""
         cursor, path = tree.walk(), self.path
         self.cursor = cursor
         path[0].error = tree.root_node.is_error
@@ -149,7 +157,7 @@ class _Walk:
         """
         cursor, text, roles, found = self.cursor, self.text, self.roles, self.found
         waiting, small = around.waiting, self.small
-        far = self.far and not (around.error or found) and len(self.ahead) > ASKED
+        far = self.leaps and not (around.error or found) and len(self.ahead) > ASKED
         if far and not waiting and not self._leap(around):
             return False
         while len(found) < BATCH:

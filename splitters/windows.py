@@ -1,15 +1,17 @@
 """The windows of a large file, which are parsed one after the other: no tree is of all of it.
 
-A window ends before what looks like the begin of an item (`Language.item`). What ends there and is
-valid so is what it is in the whole file. If it is not valid, the file is not, or the window ends
+A window ends before what looks like the beginning of an item (`Language.item`). What ends there and
+is valid so is what it is in the whole file. If it is not valid, the file is not, or the window ends
 within something, a string perhaps: then all that is left is one window.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from time import thread_time
+from typing import NamedTuple
 
+from splitters.figures import Figures, figures
 from splitters.language import Language
 from splitters.syntax import Tree, ends_open, parse
 
@@ -20,16 +22,26 @@ PARTS = 8
 """Windows of a file, if they are neither smaller nor larger than that."""
 FEWEST = 4
 """Windows that a file is worth."""
+LONG = 2
+"""Times the usual size, of which a window is so long that rows of figures are left out."""
 
 
 class NotParsedError(Exception):
     """A file that would take too long to parse, or break its grammar."""
 
 
-def trees(
+class Window(NamedTuple):
+    """A part of a file, or all of it, parsed."""
+
+    tree: Tree
+    figures: Sequence[Figures] = ()
+    """Rows that were left out."""
+
+
+def windows(
     text: bytes, language: Language, *, whole: bool = False, seconds: float | None = None
-) -> Iterator[Tree]:
-    """The trees of a file's windows, in order; `whole` has one. Raises NotParsedError.
+) -> Iterator[Window]:
+    """A file's windows, in order; one if `whole`. Raises NotParsedError.
 
     Each is parsed when it is asked for, and `seconds` are those of the thread's processor for all.
     """
@@ -39,8 +51,9 @@ def trees(
     start, left = 0, seconds
     while True:
         end = _end(text, start + size, language)
+        rows = [*figures(text, start, end)] if end - start > LONG * size else []
         began = thread_time()
-        tree = parse(text, language, start, end, left)
+        tree = parse(text, language, _between(rows, start, end), left)
         if tree is None:
             raise NotParsedError
         if left is not None:
@@ -48,11 +61,18 @@ def trees(
         if end < len(text) and ends_open(tree, language):
             size = len(text)
         else:
-            yield tree
+            yield Window(tree, rows)
             start = end
         del tree  # before the next one is made
         if start == len(text):
             return
+
+
+def _between(rows: Sequence[Figures], start: int, end: int) -> list[range]:
+    """What is to be parsed."""
+    starts = [start, *(one.end for one in rows)]
+    ends = [*(one.start for one in rows), end]
+    return [range(*both) for both in zip(starts, ends, strict=True)]
 
 
 def _end(text: bytes, least: int, language: Language) -> int:

@@ -13,7 +13,7 @@ from splitters.source import read
 from splitters.split import cut as cut_tree
 from splitters.syntax import parse
 from splitters.table import BY_NAME
-from splitters.windows import FEWEST, LEAST
+from splitters.windows import FEWEST, LEAST, Window
 from tests.corpus import Sample, sample, samples
 from tests.downloads import NotOfferedError
 from tests.splitters.judge import objections
@@ -106,7 +106,7 @@ def test_large_files_are_cut_as_if_they_were_parsed_as_a_whole(language):
         tree = parse(source.text, row)
         if tree and not tree.root_node.has_error:
             for target in TARGETS:
-                whole = cut_tree(one.data, source, [tree], row, target, natural=False)
+                whole = cut_tree(one.data, source, [Window(tree)], row, target, natural=False)
                 assert cut(one, target) == whole
             compared += 1
     assert compared

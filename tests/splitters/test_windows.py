@@ -12,7 +12,8 @@ from splitters.source import read
 from splitters.split import cut
 from splitters.syntax import parse
 from splitters.table import BY_NAME
-from splitters.windows import LEAST, trees
+from splitters.windows import LEAST, Window
+from splitters.windows import windows as parsed
 
 LARGE = 6 * LEAST
 """Bytes of a file that has some windows."""
@@ -22,14 +23,24 @@ FOLDERS = Path(__file__).parent / "languages"
 
 def windows(code: bytes, language: str) -> list[int]:
     """Where they end."""
-    found = trees(code, BY_NAME[language])
-    return [tree.root_node.end_byte for tree in found]
+    return [one.tree.root_node.end_byte for one in parsed(code, BY_NAME[language])]
 
 
 def as_whole(code: bytes, language: str, target: int) -> splitters.Pieces:
     source = read(code)
     tree = parse(source.text, BY_NAME[language])
-    return cut(code, source, [tree] if tree else None, BY_NAME[language], target, natural=False)
+    return cut(
+        code, source, [Window(tree)] if tree else None, BY_NAME[language], target, natural=False
+    )
+
+
+def peak(code: bytes, language: str) -> float:
+    """What splitting takes at most, in file sizes; nodes come from Python's allocator."""
+    tracemalloc.start()
+    splitters.split(code, language)
+    _, taken = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return taken / len(code)
 
 
 def sample(language: str) -> bytes:
@@ -56,10 +67,8 @@ LONG = {
         b"if a:\n%selse:\n    b()\n\n" % (b"    f(1)\n\n" * 3_000),
         b"f(\n%s)\n\n" % (b"\n\nA = 1,\n" * 3_000),
         b"class A:\n%s\n" % (b"    def f(self):\n        return 1\n\n" * 3_000),
-        b"# c\n\n" * 500,
-        b"# c\n\n"
-        + b"# as is said here, at length, and once more\n" * 900
-        + b"def f():\n    pass\n\n",
+        b"# %s\n\n" % (b"said at length " * 25) * 120,
+        b"# c\n\n" + b"# %s\n" % (b"said at length " * 25) * 120 + b"def f():\n    pass\n\n",
     ],
     "javascript": [
         b"let s = `\n%s`;\n\n" % (b"\n\nfunction f() {}\n" * 3_000),
@@ -81,7 +90,7 @@ LONG = {
     ],
     "rust": [
         b'const S: &str = r#"\n%s"#;\n\n' % (b"\n\nfn f() {}\n" * 3_000),
-        b"#[a]\n\n" + b"// as is said here, at length, and once more\n" * 900 + b"fn f() {}\n\n",
+        b"#[a]\n\n" + b"// %s\n" % (b"said at length " * 25) * 120 + b"fn f() {}\n\n",
         b"mod a {\n%s}\n\n" % (b"\nfn f() {}\n\n" * 4_000),
         b"/* /*\n%s*/ */\n\n" % (b"\n\nfn f() {}\n" * 3_000),
     ],
@@ -96,6 +105,31 @@ LONG = {
 }
 """Items that are longer than a window, with what looks like others inside, or that seem to end
 before they do."""
+FIGURES = b"    1, 0x2f, -3.5e3,\n" * 4_000
+TABLES = {
+    "python": [
+        b"T = [\n%s]\n\n" % FIGURES,
+        b"class A:\n    t = {\n%s        9: 1,\n%s    }\n\n" % (FIGURES, FIGURES),
+        b"S = '''\n%s'''\n\n" % FIGURES,
+        b"if a:\n%s    b()\n\n" % FIGURES,
+    ],
+    "javascript": [
+        b"const T = [\n%s];\n\n" % FIGURES,
+        b"f([[\n%s  ],\n  [\n%s    7]]);\n\n" % (FIGURES, FIGURES),
+        b"let s = `\n%s`;\n\n" % FIGURES,
+        b"let t = (0,\n%s    1);\n\n" % FIGURES,
+        b"/*\n%s*/\n\n" % FIGURES,
+    ],
+    "go": [
+        b"var t = []byte{\n%s}\n\n" % FIGURES,
+        b"var t = []byte{\n%s    // so far\n%s}\n\n" % (FIGURES, FIGURES),
+        b"var t = []byte{\n%s}\n\n" % ((b"    2,\n" * 300 + b"    // a\n" + FIGURES[:30_009]) * 5),
+        b"var (\n\ta = f(\n%s\t)\n\tb = 1\n)\n\n" % FIGURES,
+    ],
+    "rust": [b"const T: [u8; 9] = [\n%s];\n\n" % FIGURES],
+}
+for name, tables in TABLES.items():
+    LONG[name] += tables
 LONG["tsx"] = LONG["typescript"] = [*LONG["javascript"], *LONG["typescript"]]
 
 
@@ -133,6 +167,18 @@ def test_a_file_in_utf_16_has_windows():
     assert splitters.split(code, "go") == as_whole(code, "go", splitters.TARGET)
 
 
+@pytest.mark.parametrize("language", TABLES)
+def test_rows_of_figures_are_left_out_of_a_long_window(language):
+    code = TABLES[language][0].replace(FIGURES, FIGURES * 3) * 2
+    found = [one.figures for one in parsed(code, BY_NAME[language])]
+    assert [len(rows) for rows in found] == [1, 1]
+
+
+def test_a_table_takes_no_tree():
+    """Parsed as a whole it takes 62 times its size."""
+    assert peak(TABLES["go"][0].replace(FIGURES, FIGURES * 12), "go") < 3
+
+
 def test_what_is_not_valid_is_the_last_window():
     usual = (sample("go") + b"\n") * (LARGE // len(sample("go")))
     ends = windows(usual + b"func (((\n\n" + usual, "go")
@@ -150,11 +196,5 @@ def test_windows_that_are_parsed_in_time_are_cut_as_ever():
 
 
 def test_a_large_file_takes_no_tree_of_all_of_it():
-    """Nodes come from Python's allocator. Parsed as a whole it takes 60 times its size, and with
-    two windows' trees at once 8 times."""
-    code = b"func f(a int) int {\n\treturn a + [2]int{1, 2}[a%2]\n}\n\n" * 40_000
-    tracemalloc.start()
-    splitters.split(code, "go")
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 6 * len(code)
+    """Parsed as a whole it takes 60 times its size, with two windows' trees at once 8 times."""
+    assert peak(b"func f(a int) int {\n\treturn a + [2]int{1, 2}[a%2]\n}\n\n" * 40_000, "go") < 6

@@ -1,0 +1,60 @@
+"""Rows of figures: lines of numbers and commas alone, thousands in a table, which need no parse.
+
+Each number is several nodes of a syntax tree, 60 times the size of its text. In a list all such
+rows are alike: what is true of a cut before one is true of a cut before any.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from splitters.border import Border
+
+ROW = re.compile(rb"(?m)^[ \t]++(?:-?\d[\w.]*+,[ \t]*+)++\r?\n")
+LEAST = 1 << 12
+"""Bytes of rows that are worth leaving out."""
+
+
+class Figures(NamedTuple):
+    """Rows in a row, but for two before them: the first of a list is not as the others."""
+
+    like: int
+    """Where the last row before them starts."""
+    start: int
+    end: int
+
+
+def figures(text: bytes, start: int, end: int) -> Iterator[Figures]:
+    """The rows of figures between two places, where they are many."""
+    rows: list[int] = []
+    last = start
+    for row in ROW.finditer(text, start, end):
+        if row.start() != last:
+            yield from _many(rows, last)
+            rows.clear()
+        rows.append(row.start())
+        last = row.end()
+    yield from _many(rows, last)
+
+
+def _many(rows: list[int], end: int) -> Iterator[Figures]:
+    if len(rows) > 2 and end - rows[2] >= LEAST:
+        yield Figures(rows[1], rows[2], end)
+
+
+def filled(borders: Iterable[Border], rows: Iterable[Figures], text: bytes) -> Iterator[Border]:
+    """Borders, and those before rows that were not parsed, as before the row above them.
+
+    There is none before that where the rows are inside something that is not looked into.
+    """
+    left = iter(rows)
+    here = next(left, None)
+    before = None
+    for border in borders:
+        while here and border.at >= here.end:
+            if before and before.at == here.like:
+                starts = (row.start() for row in ROW.finditer(text, here.start, here.end))
+                yield from (before._replace(at=at) for at in starts)
+            here = next(left, None)
+        yield border
+        before = border
