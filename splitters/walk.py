@@ -1,5 +1,6 @@
 """The borders of a parsed file: only nodes that are larger than the target are looked into."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -17,6 +18,7 @@ MARK = b"\xef\xbb\xbf"
 NEWLINE = 10
 BLANK = b" \t\f\v"
 BREAK = b"\r\n"
+WORD = re.compile(rb"\S")
 PLAIN = 2
 """Children in a row without a border, from which on others like them are skipped."""
 BATCH = 64
@@ -201,13 +203,24 @@ class _Walk:
         node = self.cursor.node
         if node is None or node.end_byte >= goal or self.leapt == (goal, len(self.path)):
             return True
-        self.cursor.goto_parent()
-        if self.cursor.goto_first_child_for_byte(goal) is None:
-            self.cursor.goto_last_child()
+        if not self._goes_to(goal):
             return False
         self._back(around)
         self.leapt = goal, len(self.path)
         return True
+
+    def _goes_to(self, goal: int) -> bool:
+        """Go to the first child that ends behind a place; False: there is none, here is the last.
+
+        The place is that of the next word: of one within a token that is no node, as the end of a
+        line is in Go, tree-sitter says that no child ends behind it.
+        """
+        cursor, word = self.cursor, WORD.search(self.text, goal)
+        cursor.goto_parent()
+        if word and cursor.goto_first_child_for_byte(word.start()) is not None:
+            return True
+        cursor.goto_last_child()
+        return False
 
     def _back(self, around: Opened) -> None:
         """Go back to the last child that a piece may well begin with, and what leads it.
@@ -248,11 +261,7 @@ class _Walk:
     def _skip(self, end: int) -> bool:
         """Go to the next child that is not plain; in a list of many that costs as much as two."""
         goal = self.line_end if self.fits else max(end, self.last + self.fine)
-        self.cursor.goto_parent()
-        if self.cursor.goto_first_child_for_byte(goal) is not None:
-            return True
-        self.cursor.goto_last_child()
-        return False
+        return self._goes_to(goal)
 
     def _line(self, start: int) -> int | None:
         """The start of the line, if nothing but blanks stands before `start` there."""

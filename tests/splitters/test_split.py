@@ -228,3 +228,12 @@ def test_no_surrogate_pair_is_cut():
     text = "abcde\N{GRINNING FACE}" * 40
     pieces = contents(text.encode("utf-16-le"), None, 10)
     assert "".join(piece.decode("utf-16-le") for piece in pieces) == text
+
+
+@pytest.mark.parametrize("target", [8_000, 20_000, 32_768])
+def test_of_thousands_of_declarations_each_piece_is_named_by_its_first(target):
+    """Most of them are leapt over; the places to which it leaps are ends of lines now and then."""
+    data = b"package a\n\n" + b"".join(b"func f%d() {\n\treturn\n}\n\n" % n for n in range(4_000))
+    cut = splitters.split(data, "go", target)
+    firsts = [cut.content(piece).split(b"(", 1)[0] for piece in cut.pieces[1:]]
+    assert firsts == [f"func {piece.name}".encode() for piece in cut.pieces[1:]]
