@@ -13,10 +13,13 @@ from sandbox.gateway.relay import PORT
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 _GATEWAY = re.compile(
-    r" If it persists, check your inference gateway \([^)]*\)\."
-    rf"|, url: http://127\.0\.0\.1:{PORT}/[\w/-]*"
+    r" If it persists, check your inference gateway \([^)]{0,300}\)\."
+    rf"|, url: http://127\.0\.0\.1:{PORT}/[^\s,;(){{}}'\"]*"
 )
-"""As Claude Code and Codex name it, also inside an adapter."""
+"""As Claude Code and Codex name it, also inside an adapter.
+
+Its time grows with the text alone: a line may hold 32 MiB of the first words, and no bracket.
+"""
 
 LONGEST = 4_000
 """Bytes of a line of no known type, or characters of its type, that are told."""

@@ -1,6 +1,7 @@
 """What the programs print, and the events it means."""
 
 import json
+import time
 
 import pytest
 
@@ -8,6 +9,7 @@ from orchestrator.delegates.acp import AcpReader
 from orchestrator.delegates.claude import ClaudeReader
 from orchestrator.delegates.cli import Terminal
 from orchestrator.delegates.codex import CodexReader
+from orchestrator.delegates.parsed import without_gateway
 from orchestrator.events import (
     FilesTouched,
     Output,
@@ -318,7 +320,7 @@ def test_a_long_line_that_is_not_known_is_told_by_its_start(make, file):
 
 
 def test_our_own_gateway_is_no_part_of_an_error():
-    url = f"http://127.0.0.1:{PORT}/v1/responses"
+    url = f"http://127.0.0.1:{PORT}/v1/responses?beta=true&n=1.5"
     failed = {"type": "turn.failed", "error": {"message": f"status 502: gone, url: {url}, id: 7"}}
     reader = CodexReader()
     (warned,) = events(reader, {"type": "error", "message": f"Reconnecting (404, url: {url})"})
@@ -329,6 +331,16 @@ def test_our_own_gateway_is_no_part_of_an_error():
     reader = ClaudeReader()
     events(reader, {"type": "result", "subtype": "success", "is_error": True, "result": said})
     assert reader.terminal == Terminal(False, "Overloaded.", "failed")
+
+
+@pytest.mark.parametrize(
+    "part", [" If it persists, check your inference gateway (", ", url: http://127.0.0.1:"]
+)
+def test_an_error_of_any_length_is_read_at_once(part):
+    said = part * 20_000
+    began = time.process_time()
+    assert without_gateway(said) == said
+    assert time.process_time() - began < 2  # 7 s, were each of them looked at to the end
 
 
 def test_what_only_looks_like_a_broken_sandbox_is_none():
