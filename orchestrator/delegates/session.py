@@ -107,6 +107,8 @@ class Session:
         self._end: float | None = None
         """When it is to have ended by itself."""
         self._began = time.monotonic()
+        self._begun = False
+        """The command was asked for: until then, nothing is to be ended."""
         self._stopping = False
         self._last = 0
         """Lines that were read since it was asked to end."""
@@ -257,6 +259,10 @@ class Session:
 
     def _line(self) -> Line | Exit | Problem | None:
         """What is next of the piece at hand, or how the program ended; None after it."""
+        if self._stopping and not self._begun:  # reading on would start it
+            self._over = True
+            return Exit(KILLED, 0.0)
+        self._begun = True
         try:
             item = next(self._lines)
         except StopIteration:  # an interrupt has ended it, and all of this with it

@@ -241,6 +241,16 @@ def test_a_program_behind_an_interpreter_gets_each_signal_before_it_is_killed(be
     assert said[-1].status == 137
 
 
+def test_a_program_whose_time_is_over_is_not_started(workspace):
+    session = Session(workspace.box, Limits(), time.monotonic() - 1)
+    script = ("sh", "-c", "touch started; sleep 60")
+    with closing(session.items(script, b"", {}, io.BytesIO(), lambda: True)) as items:
+        assert next(items) == Silent("run")
+        session.stop()
+        assert list(items) == [Exit(137, 0.0)]
+    assert workspace.box.run(["test", "-e", "started"]).exit.status == 1
+
+
 def test_output_that_cannot_be_kept_leaves_nothing_running(begin, workspace):
     watched = begin(f"trap '' INT TERM; echo one; {WAITS}; echo two; sleep 73")
     assert watched.next() == "one"
