@@ -249,8 +249,9 @@ class Repository:
 
     def current_branch(self) -> str | None:
         """The branch that HEAD names, or None when HEAD is detached."""
-        answer = self.git.call("symbolic-ref", "--quiet", "--short", "HEAD")
-        return os.fsdecode(answer.stdout).strip() if answer.status == 0 else None
+        # With --short it is `heads/NAME` where a tag has the same name.
+        said = self.git.call("symbolic-ref", "--quiet", "HEAD").stdout
+        return os.fsdecode(said).strip().removeprefix("refs/heads/") or None
 
     def checked_out(self) -> Mapping[str, Path]:
         """Where each branch is in use: checked out, or in the middle of a rebase."""

@@ -349,3 +349,8 @@ def test_a_detached_head_names_no_branch(user: Path):
     git(user, "checkout", "--quiet", "--detach")
     assert opened(user).current_branch() is None
     assert opened(user).checked_out() == {}
+
+
+def test_a_branch_with_a_tag_s_name_is_named_by_its_own(user: Path):
+    git(user, "tag", "main")
+    assert opened(user).current_branch() == "main"
