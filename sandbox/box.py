@@ -241,6 +241,15 @@ class Box:
             return None
         return self._watch.over or container.lost(self._engine.client.api, self.id)
 
+    def require_limit(self) -> None:
+        """Count its files, however long that takes.
+
+        Raises SandboxLostError when it was over its limit, now or before; it has ended then.
+        """
+        self._watch.count()
+        if self._watch.over:
+            raise self._watch.over
+
     def require_room(self, left: disk.Left) -> None:
         """End the sandbox where it has no room left, by what a snapshot says of that.
 

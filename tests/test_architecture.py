@@ -49,7 +49,7 @@ LAYERS = (
         "screen",
         "foreign",
     }
-    | {"nearest", "patching", "planning", "template", "whole"},
+    | {"nearest", "patching", "template", "whole"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
     | {
         "history",

@@ -109,6 +109,13 @@ def test_a_check_that_writes_too_much_is_no_proof_even_when_it_passes(desk, no_q
     assert len(ran.told(Changed)) == (0 if when == "true" else 1)
 
 
+def test_so_it_is_where_its_files_are_counted_slowly(desk, no_quota, monkeypatch):
+    monkeypatch.setattr(disk, "QUICK", 0.0)
+    stated = Settings(sandbox=SandboxSettings(disk="64m"))
+    ran = desk.run("echo more >> README.md", checks=(QUICK_FILL,), stated=stated)
+    assert (ran.record.outcome, ran.told(CheckFinished)[-1].passed) == (Outcome.DISK_FULL, True)
+
+
 SLEEP = Step(calls=(Call("bash", {"command": "echo b > b.txt; sleep 600"}),))
 
 
