@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from splitters.border import Border
 
-ROW = re.compile(rb"(?m)^[ \t]++(?:-?\d[\w.]*+,[ \t]*+)++\r?\n")
+ROW = re.compile(rb"\n(?=([ \t]++(?:-?\d[\w.]*+,[ \t]*+)++\r?\n))")
+"""A row behind the end of a line; what begins so is found several times as fast as with `^`."""
 LEAST = 1 << 12
 """Bytes of rows that are worth leaving out."""
 
@@ -29,11 +30,11 @@ def figures(text: bytes, start: int, end: int) -> Iterator[Figures]:
     rows: list[int] = []
     last = start
     for row in ROW.finditer(text, start, end):
-        if row.start() != last:
+        if row.start(1) != last:
             yield from _many(rows, last)
             rows.clear()
-        rows.append(row.start())
-        last = row.end()
+        rows.append(row.start(1))
+        last = row.end(1)
     yield from _many(rows, last)
 
 
@@ -53,7 +54,7 @@ def filled(borders: Iterable[Border], rows: Iterable[Figures], text: bytes) -> I
     for border in borders:
         while here and border.at >= here.end:
             if before and before.at == here.like:
-                starts = (row.start() for row in ROW.finditer(text, here.start, here.end))
+                starts = (row.start(1) for row in ROW.finditer(text, here.start - 1, here.end))
                 yield from (before._replace(at=at) for at in starts)
             here = next(left, None)
         yield border

@@ -44,13 +44,14 @@ def windows(
     """A file's windows, in order; one if `whole`. Raises NotParsedError.
 
     Each is parsed when it is asked for, and `seconds` are those of the thread's processor for all.
+    The first is half as large: a file that is not valid may show so early, with little lost.
     """
     size = max(LEAST, min(MOST, len(text) // PARTS))
     if whole or not language.item or len(text) < FEWEST * size:
         size = len(text)
     start, left = 0, seconds
     while True:
-        end = _end(text, start + size, language)
+        end = _end(text, start + (size if start or size == len(text) else size // 2), language)
         rows = [*figures(text, start, end)] if end - start > LONG * size else []
         began = thread_time()
         tree = parse(text, language, _between(rows, start, end), left)
