@@ -115,7 +115,10 @@ def is_detail(event: AnyEvent) -> bool:
 
 
 def one_line(arguments: str) -> str:
-    """A tool call's arguments, shortened: the first one whole, of the others what is short."""
+    """A tool call's arguments, shortened: the first text whole, of the others what is short.
+
+    Programs may put a flag of theirs before it: Claude Code's `Edit` begins with `replace_all`.
+    """
     try:
         values = foreign.parse(arguments)
     except ValueError:
@@ -124,9 +127,11 @@ def one_line(arguments: str) -> str:
         return clean(shlex.join(map(str, values)).replace("\n", " "))
     if not isinstance(values, dict):
         return clean(arguments)
-    first, *others = [(str(key), _shown(value)) for key, value in values.items()] or [("", "")]
-    named = [f"{key}={value}" for key, value in others if len(value) <= 30]
-    return clean(" ".join([first[1], *named]))
+    texts = [key for key, value in values.items() if isinstance(value, str) and value.strip()]
+    first = next(iter(texts or values), "")
+    others = [f"{key}={_shown(value)}" for key, value in values.items() if key != first]
+    named = [each for each in others if len(each.partition("=")[2]) <= 30]
+    return clean(" ".join([_shown(values.get(first, "")), *named]))
 
 
 def finding(found: Finding, ink: Ink) -> str:

@@ -35,7 +35,7 @@ def check(difference: Difference, policy: Policy) -> Iterator[Finding]:
 def _files(difference: Difference, policy: Policy) -> Iterator[Finding]:
     files = len(difference.entries)
     if files > policy.max_files:
-        reason = f"{files} files change; {policy.max_files} are usual"
+        reason = f"{files:,} files change; {policy.max_files:,} are usual"
         yield Finding("size.files", _verdict(files, policy.max_files), "", reason)
 
 
@@ -43,7 +43,7 @@ def _blobs(difference: Difference, policy: Policy) -> Iterator[Finding]:
     for entry in difference.entries:
         size = _size(difference, entry.new_mode, entry.new_blob)
         if size > policy.max_blob_bytes:
-            reason = f"the file has {size} bytes; up to {policy.max_blob_bytes} are usual"
+            reason = f"the file has {size:,} bytes; up to {policy.max_blob_bytes:,} are usual"
             verdict = _verdict(size, policy.max_blob_bytes)
             yield Finding("size.blob", verdict, entry.name, reason)
 
@@ -55,7 +55,7 @@ def _total(difference: Difference) -> Iterator[Finding]:
         for mode, blob in ((entry.old_mode, entry.old_blob), (entry.new_mode, entry.new_blob))
     )
     if total > MOST_READ:
-        reason = f"old and new files hold {total} bytes; no more than {MOST_READ} are looked at"
+        reason = f"old and new files hold {total:,} bytes; no more than {MOST_READ:,} are looked at"
         yield Finding("size.total", Verdict.BLOCK, "", reason)
 
 
@@ -70,7 +70,7 @@ def _lines(difference: Difference, policy: Policy) -> Iterator[Finding]:
             reason = f"the line has {len(long.text)} characters; nobody will read its end"
             yield Finding("size.line", Verdict.REVIEW, addition.entry.name, reason, long.number)
     if total > policy.max_lines:
-        reason = f"{total} lines were added or removed; up to {policy.max_lines} are usual"
+        reason = f"{total:,} lines were added or removed; up to {policy.max_lines:,} are usual"
         yield Finding("size.lines", _verdict(total, policy.max_lines), "", reason)
 
 

@@ -77,7 +77,10 @@ def read(path: Path) -> Script:
     except OSError as problem:
         raise UsageError(f"cannot read the script {path}: {problem.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{path} is not a script of a model: {problem}") from None
+        raise UsageError(
+            f"{path} is not a script of a model: {problem}."
+            ' The least that is one, in JSON: {"steps": [{"text": "Done."}]}.'
+        ) from None
 
 
 class ScriptedModel:

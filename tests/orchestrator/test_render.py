@@ -87,6 +87,20 @@ SHOWN = {
         ),
         ["  2  edit_file a.py all=true"],
     ),
+    "tool whose flag comes first": (
+        ToolStarted(
+            step=2, call="c", tool="Edit", arguments='{"replace_all": false, "file_path": "/a.py"}'
+        ),
+        ["  2  Edit /a.py replace_all=false"],
+    ),
+    "tool without a text": (
+        ToolStarted(step=2, call="c", tool="t", arguments='{"number": 3, "all": true}'),
+        ["  2  t 3 all=true"],
+    ),
+    "tool without arguments": (
+        ToolStarted(step=2, call="c", tool="t", arguments="{}"),
+        ["  2  t "],
+    ),
     "tool with broken arguments": (
         ToolStarted(step=2, call="c", tool="bash", arguments='{"command": "l\n'),
         ['  2  bash {"command": "l '],

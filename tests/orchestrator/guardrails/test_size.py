@@ -27,6 +27,11 @@ def test_far_too_many_files_are_refused(change):
     assert found(files(change, 1001)) == [("size.files", "block")]
 
 
+def test_large_numbers_can_be_read(change):
+    (found,) = size.check(change((b"a", None, b"x\n" * 1500)), Policy(max_blob_bytes=1000))
+    assert found.reason == "the file has 3,000 bytes; up to 1,000 are usual"
+
+
 def test_a_large_file_is_for_review(change):
     assert found(change((b"a", None, b"x\n" * 600)), max_blob_bytes=1000) == [
         ("size.blob", "review")

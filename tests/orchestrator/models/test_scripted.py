@@ -100,12 +100,14 @@ def test_a_swallowed_disagreement_is_told_again_at_the_end():
 
 
 @pytest.mark.parametrize(
-    "text", ['{"steps": [{"txt": "typo"}]}', "not json", '{"steps": 1}', "\xff"]
+    "text", ['{"steps": [{"txt": "typo"}]}', "not json", '{"steps": 1}', "[]", "\xff"]
 )
 def test_a_broken_script_is_refused_with_its_name(tmp_path, text):
     (tmp_path / "script.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(UsageError, match=r"script\.json is not a script of a model"):
+    with pytest.raises(UsageError, match=r"script\.json is not a script of a model: .*") as said:
         read(tmp_path / "script.json")
+    (tmp_path / "least.json").write_text(str(said.value).partition("in JSON: ")[2].rstrip("."))
+    assert read(tmp_path / "least.json").steps[0].text == "Done."
 
 
 def test_a_missing_script_is_refused(tmp_path):
