@@ -143,9 +143,9 @@ class Record(Struct, frozen=True, kw_only=True):
     @property
     def progress_word(self) -> str:
         """The state, or what a person made of the run since."""
-        if self.discarded:
-            return "discarded"
-        return "merged" if self.merged else self.state_word
+        if self.merged:  # then a branch that was discarded was only tidied away
+            return "merged"
+        return "discarded" if self.discarded else self.state_word
 
 
 class Damaged(Struct, frozen=True, kw_only=True):

@@ -27,8 +27,11 @@ GREEN_BEFORE = (
 _RESULTS = {None: "-", True: "green", False: "red"}
 
 
-def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
-    """The whole account of a run; the entries are those of its journal."""
+def summary(record: Record, entries: Iterable[Entry], ink: Ink, *, gone: bool = False) -> list[str]:
+    """The whole account of a run; the entries are those of its journal.
+
+    `gone` where its branch was deleted without a word to us.
+    """
     events = [entry.event for entry in entries]
     changes = sum(isinstance(event, Changed) for event in events)
     changes += sum(event.commits for event in events if isinstance(event, Resumed))
@@ -40,7 +43,7 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
         ("resumes", record.resumes),
         ("repository", f"{clean(record.task.repository)} at {record.base[:10]}"),
         ("only", cut(clean(", ".join(record.task.only)), 80)),
-        ("branch", _branch(record, changes)),
+        ("branch", _branch(record, changes, gone)),
         ("verdict", _verdict(record, ink)),
         ("spent", _spent(record)),
         ("recorded", f"{record.recorded:,} bytes of model traffic" if record.recorded else ""),
@@ -51,7 +54,7 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink) -> list[str]:
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
     shown += [f"  {'':<11} {finding(each, ink)}" for each in record.findings]
-    return [*headline(record, ink), *shown, *_checks(record), *next_steps(record)]
+    return [*headline(record, ink), *shown, *_checks(record), *next_steps(record, gone)]
 
 
 def _worker(record: Record, events: Iterable[AnyEvent]) -> str:
@@ -98,14 +101,11 @@ def money(cost: float | None) -> str:
     return "cost unknown" if cost is None else f"${cost:.4f}"
 
 
-def _branch(record: Record, changes: int) -> str:
+def _branch(record: Record, changes: int, gone: bool) -> str:
     if not record.branch:
         return f"not published, {count(changes, 'commit')}" if changes else ""
-    state = ""
-    if record.discarded:
-        state = ", discarded"
-    elif record.merged:
-        state = f", merged as {record.merged[:10]}"
+    state = f", merged as {record.merged[:10]}" if record.merged else ""
+    state += ", discarded" if record.discarded else ", deleted" if gone else ""
     where = f" in {clean(record.git_dir)}" if in_copy(record) else ""
     return f"{record.branch}{where} ({count(changes, 'commit')}{state})"
 
@@ -173,11 +173,16 @@ def _results(record: Record, tree: str) -> dict[str, bool]:
     return {check.command: check.passed for check in shown}
 
 
-def next_steps(record: Record) -> list[str]:
-    """The commands that make sense now."""
+def next_steps(record: Record, gone: bool = False) -> list[str]:
+    """The commands that make sense now; `gone` where the branch is no longer there."""
     verbs = (*_verbs(record), *_going_on(record))
     ours = [f"  orchestrator {verb} {short(record)}" for verb in verbs]
-    return ["next:", *ours, *_merging(record)]
+    return ["next:", *ours, *(_bringing_back(record) if gone else _merging(record))]
+
+
+def _bringing_back(record: Record) -> list[str]:
+    folder = shlex.quote(record.git_dir)
+    return [f"  git -C {clean(folder)} branch {record.branch} {record.tip}"]
 
 
 def _going_on(record: Record) -> list[str]:
@@ -199,10 +204,10 @@ def _verbs(record: Record) -> list[str]:
         return ["log --follow"]
     if record.shown_state == "interrupted" and not record.discarded:
         return ["diff", "log --journal"]  # what was recorded before can be applied from there
-    if record.discarded or record.tip in ("", record.base):
-        return ["log --journal"]
     if record.merged:
         return ["diff"]
+    if record.discarded or record.tip in ("", record.base):
+        return ["log --journal"]
     if record.unpublished:
         done = record.outcome is Outcome.DONE
         return ["diff", "merge" if done else "approve", "discard"]

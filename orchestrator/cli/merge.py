@@ -60,7 +60,7 @@ def permit(record: Record) -> None:
             f"Run {record.id} is blocked: `orchestrator show {short(record)}` says why."
         )
     if record.discarded:
-        raise UsageError(f"Run {record.id} was discarded.")
+        raise UsageError(_discarded(record))
     if not record.branch:
         raise UsageError(f"Run {record.id} has no branch: it changed nothing, or did not finish.")
     if record.outcome is not Outcome.DONE and not record.approved:
@@ -69,3 +69,10 @@ def permit(record: Record) -> None:
             f" `orchestrator diff {short(record)}`, then type"
             f" `orchestrator approve {short(record)}`."
         )
+
+
+def _discarded(record: Record) -> str:
+    if not record.branch:
+        return f"Run {record.id} was discarded."
+    back = f"git branch {record.branch} {record.tip}"
+    return f"Run {record.id} was discarded: `{back}` brings its branch back, for `git merge`."

@@ -96,7 +96,7 @@ def as_merged(runs: Sequence[R]) -> tuple[R, ...]:
     """
     asked: dict[str, list[Record]] = {}
     for run in runs:
-        if isinstance(run, Record) and run.branch and not run.merged and not run.discarded:
+        if isinstance(run, Record) and run.branch and not run.merged:
             asked.setdefault(run.git_dir, []).append(run)
     merged = {each.id: commit for few in asked.values() for each, commit in _merged(few)}
     seen = (replace(run, merged=merged[run.id]) if run.id in merged else run for run in runs)
@@ -112,6 +112,16 @@ def _merged(runs: Sequence[Record]) -> list[tuple[Record, str]]:
     except (RepositoryError, GitError):
         return []  # moved away
     return [(run, brought[run.tip]) for run in runs if run.tip in brought]
+
+
+def branch_is_gone(record: Record) -> bool:
+    """Whether somebody deleted the run's branch by git alone, without merging it."""
+    if not record.branch or record.merged or record.discarded:
+        return False
+    try:
+        return repository_of(record).branch(record.branch) is None
+    except (RepositoryError, GitError):
+        return False  # moved away
 
 
 def publish_late(held: Held) -> Record:

@@ -22,4 +22,5 @@ def command(run: str | None, as_json: bool) -> None:
         say.json(say.as_object(record))
     else:
         entries = read(place.records().folder(record.id).journal)
-        say.out(summary(record, entries, say.stdout_ink()))
+        gone = place.branch_is_gone(record)
+        say.out(summary(record, entries, say.stdout_ink(), gone=gone))

@@ -209,6 +209,29 @@ def test_without_a_branch_there_is_nothing_to_approve(odd, orchestrator, home, k
     assert (said.code, f"Run {odd} {message}" in said.err) == (2, True)
 
 
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_a_branch_that_is_tidied_away_after_its_merge_stays_merged(mended, orchestrator, by_hand):
+    if by_hand:
+        git("merge", "--no-ff", "-m", "merged", f"agent/{mended}")
+    else:
+        git("branch", "release")
+        orchestrator("merge", "--into", "release")
+    merged = git("rev-parse", "HEAD" if by_hand else "release")
+    orchestrator("discard")
+    shown = orchestrator("show").text
+    assert f"  branch      agent/{mended} (1 commit, merged as {merged[:10]}, discarded)\n" in shown
+    assert orchestrator("list").text.splitlines()[1].split()[3] == "merged"
+
+
+def test_a_branch_that_was_deleted_by_git_can_be_brought_back(mended, orchestrator):
+    git("branch", "-D", f"agent/{mended}")
+    shown = orchestrator("show").text
+    assert f"  branch      agent/{mended} (1 commit, deleted)\n" in shown
+    command = shown.splitlines()[-1].strip()
+    git(*command.split()[1:])
+    assert f"  branch      agent/{mended} (1 commit)\n" in orchestrator("show").text
+
+
 def test_a_run_is_discarded_once(mended, orchestrator):
     orchestrator("discard")
     assert orchestrator("discard").text == f"Run {mended} was already discarded.\n"
@@ -231,7 +254,10 @@ def test_a_discarded_branch_is_gone_and_its_patch_stays(mended, orchestrator, ho
     assert said.json == {"run": mended, "branch": branch, "removed": True, "commit": tip}
     assert git("for-each-ref", "refs/heads/agent") == ""
     assert orchestrator("diff").out != b""
-    assert orchestrator("merge").err == f"error: Run {mended} was discarded.\n"
+    assert orchestrator("merge").err == (
+        f"error: Run {mended} was discarded: `git branch {branch} {tip}` brings its branch back,"
+        " for `git merge`.\n"
+    )
     assert orchestrator("list").text.splitlines()[1].split()[3] == "discarded"
 
 

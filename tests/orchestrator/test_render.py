@@ -367,6 +367,7 @@ NEXT = {
     ),
     "merged": (record(merged="e" * 40), ["diff"]),
     "discarded": (record(discarded=True), ["log --journal"]),
+    "merged and then discarded": (record(merged="e" * 40, discarded=True), ["diff"]),
     "unchanged": (record(tip="a" * 40, branch=""), ["log --journal"]),
     "running": (record(state="running", owner=Owner.of_this_process()), ["log --follow"]),
 }
