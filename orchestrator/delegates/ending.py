@@ -71,10 +71,16 @@ class Seen:
     @property
     def _never_begun(self) -> str:
         if self.exit.status in NOT_STARTED:
-            return f"{self.program} {COULD_NOT_START}"
+            return f"{self.program} {COULD_NOT_START}{self._of_another}"
         ended = f"ended with status {self.exit.status} before it answered"
         more = self.complaint or "is it an ACP agent?"
         return f'{self.program} {ended} "{self.awaited}": {more}'
+
+    @property
+    def _of_another(self) -> str:
+        """What it says that is not of itself: behind `env`, the agent is what is not there."""
+        itself = f"{self.program}: No such file or directory"
+        return f" It said: {self.complaint}" if self.complaint not in ("", itself) else ""
 
     @property
     def silence(self) -> str:

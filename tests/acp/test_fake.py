@@ -152,6 +152,13 @@ def test_a_program_that_is_not_there_is_told(desk):
     )
 
 
+def test_what_is_not_there_behind_another_program_is_told(desk):
+    ran = desk.run(("env", "no-such-agent"), NOTHING)
+    start, _, words = last(ran).message.partition(" It said: ")
+    assert start == "env could not be started in the sandbox; is it in the image, or in set-up?"
+    assert "no-such-agent" in words
+
+
 NO_AGENTS = {
     "cat": (Outcome.WORKER_ERROR, "cat sent our own messages back: it is no ACP agent"),
     "true": (
