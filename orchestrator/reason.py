@@ -71,8 +71,10 @@ def _checks(end: Ending) -> str:
 
 def _findings(end: Ending, verdict: Verdict) -> str:
     found = [each for each in end.findings if each.verdict is verdict]
-    first, *others = [f"{each.path}: {each.reason}" for each in found] or ["a guardrail said so"]
-    return f"{first}, and {len(others)} more" if others else first
+    told = [f"{each.path}: {each.reason}" if each.path else each.reason for each in found]
+    first, *others = told or ["a guardrail said so"]
+    more = "1 more finding" if len(others) == 1 else f"{len(others):,} more findings"
+    return f"{first}, and {more}" if others else first
 
 
 def _red(end: Ending) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Sequence
 
 from orchestrator import foreign
 from orchestrator.events import (
@@ -43,6 +44,9 @@ from sandbox.gateway.refusals import NO_REMEDY
 WIDTH = 100
 """Characters of a line; the rest of a longer one is in the journal and the artifacts."""
 
+MOST_FINDINGS = 12
+"""That are listed while a run is watched, and at its end; `show` lists all of them."""
+
 _MOST_LINES = 12
 """Of one answer or one failed result."""
 
@@ -72,7 +76,7 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
         case Output(text=text):
             return [ink.dim(f"     {cut(clean(text), WIDTH - 5)}")]
         case Changed():
-            return _changed(event, ink)
+            return _changed(event, ink, streamed)
         case LeftOut(paths=paths):
             return [ink.yellow(f"     not recorded: {named(paths)}")]
         case Ignored(paths=paths, total=total):
@@ -137,8 +141,16 @@ def one_line(arguments: str) -> str:
 def finding(found: Finding, ink: Ink) -> str:
     """One finding: how bad, where, which rule, why."""
     place = clean(found.path) + (f":{found.line}" if found.line else "")
-    reason = clean(found.reason)
-    return f"{verdict_word(found.verdict, ink)}  {place}  {clean(found.rule)}: {reason}"
+    why = f"{clean(found.rule)}: {clean(found.reason)}"
+    return "  ".join(filter(None, (verdict_word(found.verdict, ink), place, why)))
+
+
+def found(findings: Sequence[Finding], ink: Ink, most: int) -> list[str]:
+    """The first `most` findings as lines, and how many more there are; one more is a line, too."""
+    left = len(findings) - most
+    if left <= 1:
+        return [finding(each, ink) for each in findings]
+    return [*(finding(each, ink) for each in findings[:most]), f"… {left:,} more findings"]
 
 
 def verdict_word(verdict: Verdict, ink: Ink) -> str:
@@ -185,10 +197,11 @@ def _prepared(event: Prepared, ink: Ink) -> list[str]:
     return shown
 
 
-def _changed(event: Changed, ink: Ink) -> list[str]:
+def _changed(event: Changed, ink: Ink, streamed: bool) -> list[str]:
     size = f"{count(event.files, 'file')} {ink.green(f'+{event.added}')}"
     shown = [f"     {event.commit[:10]} {size} {ink.red(f'-{event.removed}')}"]
-    return shown + [f"     {finding(each, ink)}" for each in event.findings]
+    most = MOST_FINDINGS if streamed else len(event.findings)
+    return shown + [f"     {each}" for each in found(event.findings, ink, most)]
 
 
 def _setup_failed(event: SetupFailed, ink: Ink, streamed: bool) -> list[str]:
@@ -224,8 +237,8 @@ def _delegated(event: Delegated, ink: Ink) -> list[str]:
 
 
 def _judged(event: Judged, ink: Ink, streamed: bool) -> list[str]:
-    found = [] if streamed else [f"     {finding(each, ink)}" for each in event.findings]
-    return [f"verdict {verdict_word(event.verdict, ink)}", *found]
+    all_found = [] if streamed else [f"     {finding(each, ink)}" for each in event.findings]
+    return [f"verdict {verdict_word(event.verdict, ink)}", *all_found]
 
 
 def _checked(event: CheckFinished, ink: Ink, streamed: bool) -> list[str]:

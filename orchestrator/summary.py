@@ -9,7 +9,7 @@ from orchestrator.events import AnyEvent, Changed, EgressRefused, Resumed, Turn
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
-from orchestrator.render import WIDTH, count, finding, refusal, verdict_word
+from orchestrator.render import WIDTH, count, found, refusal, verdict_word
 from orchestrator.screen import Ink, clean, clean_lines, columns, cut, wrapped
 
 REFUSED = 10
@@ -27,10 +27,17 @@ GREEN_BEFORE = (
 _RESULTS = {None: "-", True: "green", False: "red"}
 
 
-def summary(record: Record, entries: Iterable[Entry], ink: Ink, *, gone: bool = False) -> list[str]:
+def summary(
+    record: Record,
+    entries: Iterable[Entry],
+    ink: Ink,
+    *,
+    gone: bool = False,
+    most: int | None = None,
+) -> list[str]:
     """The whole account of a run; the entries are those of its journal.
 
-    `gone` where its branch was deleted without a word to us.
+    `gone` where its branch was deleted without a word to us; `most` findings are listed, or all.
     """
     events = [entry.event for entry in entries]
     changes = sum(isinstance(event, Changed) for event in events)
@@ -53,7 +60,10 @@ def summary(record: Record, entries: Iterable[Entry], ink: Ink, *, gone: bool = 
         ("said", cut(" ".join(clean_lines(record.said)), 80) if record.turns else ""),
     ]
     shown = [f"  {name:<11} {value}" for name, value in rows if value]
-    shown += [f"  {'':<11} {finding(each, ink)}" for each in record.findings]
+    told = found(record.findings, ink, len(record.findings) if most is None else most)
+    if len(told) < len(record.findings):
+        told[-1] += f": `orchestrator show {short(record)}` lists all"
+    shown += [f"  {'':<11} {each}" for each in told]
     return [*headline(record, ink), *shown, *_checks(record), *next_steps(record, gone)]
 
 

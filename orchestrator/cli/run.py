@@ -24,7 +24,7 @@ from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
 from orchestrator.planning import Flags, Planned
 from orchestrator.record import Record
-from orchestrator.render import count, named
+from orchestrator.render import MOST_FINDINGS, count, named
 from orchestrator.repository import Repository
 from orchestrator.run import run
 from orchestrator.screen import clean
@@ -239,4 +239,4 @@ def tell(record: Record, as_json: bool, more: Mapping[str, object] = NOTHING_MOR
         say.json({**say.as_object(record), **more})
         return
     entries = read(place.records().folder(record.id).journal)
-    say.out(summary(record, entries, say.stdout_ink()))
+    say.out(summary(record, entries, say.stdout_ink(), most=MOST_FINDINGS))

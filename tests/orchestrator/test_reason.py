@@ -47,7 +47,11 @@ REASONS = {
     "same": (ending(Outcome.NO_CHANGE), "the files are as they were"),
     "blocked": (
         ending(Outcome.BLOCKED, findings=FOUND),
-        ".github/ci.yml: CI runs it, and 1 more",
+        ".github/ci.yml: CI runs it, and 1 more finding",
+    ),
+    "blocked as a whole": (
+        ending(Outcome.BLOCKED, findings=(Finding("size.total", Verdict.BLOCK, "", "too much"),)),
+        "too much",
     ),
     "review": (ending(Outcome.NEEDS_REVIEW, findings=FOUND), "logo.png: is binary"),
     "red": (

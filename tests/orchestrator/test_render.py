@@ -324,6 +324,34 @@ def test_a_long_warning_is_whole():
     assert (len(shown), shown[-1][-9:]) == (5, "type this")
 
 
+def of_files(number: int) -> tuple[Finding, ...]:
+    return tuple(Finding("size.blob", Verdict.BLOCK, f"big{n}", "large") for n in range(number))
+
+
+@pytest.mark.parametrize(("number", "told"), [(12, 12), (13, 13), (14, 12)])
+def test_many_findings_do_not_bury_what_is_watched(number, told):
+    changed = msgspec.structs.replace(CHANGED, findings=of_files(number))
+    shown = lines(changed, PLAIN, streamed=True)
+    more = ["     … 2 more findings"] if told < number else []
+    assert shown[1:] == [f"     block  big{n}  size.blob: large" for n in range(told)] + more
+    assert len(lines(changed, PLAIN)) == 1 + number
+
+
+def test_the_end_of_a_run_says_where_all_findings_are():
+    blocked = record(findings=of_files(14))
+    shown = summary(blocked, [], PLAIN, most=12)
+    last = "              … 2 more findings: `orchestrator show abcde` lists all"
+    assert shown.index(last) - shown.index("              block  big0  size.blob: large") == 12
+    assert sum("size.blob" in line for line in summary(blocked, [], PLAIN)) == 14
+
+
+def test_a_finding_without_a_path_has_no_gap():
+    total = Finding("tree.size", Verdict.BLOCK, "", "too much")
+    assert "              block  tree.size: too much" in summary(
+        record(findings=(total,)), [], PLAIN
+    )
+
+
 def test_an_unknown_price_is_not_zero():
     assert any("cost unknown" in line for line in summary(record(cost=None), [], PLAIN))
 
