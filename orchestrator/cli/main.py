@@ -44,6 +44,22 @@ class Verbs(click.Group):
         command: click.Command = importlib.import_module(VERBS[cmd_name][0]).command
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        before = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            verb = next((word for word in before if word in VERBS), "")
+            if verb and error.option_name in self._options(ctx, verb):
+                right = f"orchestrator {verb} {error.option_name}"
+                message = f"{error.option_name} stands after the verb: `{right}`."
+                raise click.UsageError(message, ctx) from None
+            raise
+
+    def _options(self, ctx: click.Context, verb: str) -> set[str]:
+        command = self.get_command(ctx, verb)
+        return {name for each in command.params for name in each.opts} if command else set()
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -48,9 +48,7 @@ class Found:
 
 
 @click.command("outline")
-@click.argument(
-    "paths", nargs=-1, required=True, metavar="FILE|DIR...", type=click.Path(path_type=Path)
-)
+@click.argument("paths", nargs=-1, metavar="[FILE|DIR...]", type=click.Path(path_type=Path))
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Show N levels of nesting.")
 @click.option("--map", "as_map", is_flag=True, help="Show what is mentioned most in all files.")
 @click.option("--tokens", type=click.IntRange(min=1), metavar="N", help="Size of the map.")
@@ -61,20 +59,20 @@ def command(
 ) -> int:
     """Show what is declared in files, with the lines where it stands.
 
-    A folder stands for its files as git sees them, without those that are ignored; outside of a
-    repository without what is hidden. With --map: one page of all files together, the
-    declarations first that most other files mention.
+    A folder, by default the one you are in, stands for its files as git sees them, without those
+    that are ignored; outside of a repository without what is hidden. With --map: one page of all
+    files together, the declarations first that most other files mention.
 
     \b
       orchestrator outline src/app.py
-      orchestrator outline . --depth 1
-      orchestrator outline . --map --tokens 2000
+      orchestrator outline --depth 1
+      orchestrator outline --map --tokens 2000
     """
     if tokens is not None and not as_map:
         raise UsageError("--tokens is the size of a map: add --map.")
     if depth is not None and as_map:
         raise UsageError("--depth is of outlines, and a map has none: leave it out.")
-    files = list(_files(paths))
+    files = list(_files(paths or (Path(),)))
     with closing(Parser()) as parser:
         if as_map:
             _print_map(_map(parser, [path for path, _ in files], tokens or TOKENS), as_json)

@@ -50,6 +50,16 @@ def test_help_imports_nothing_of_ours_but_the_command_line_and_its_errors():
             ("lsit",),
             "error: No such command 'lsit': did you mean list? See `orchestrator --help`.\n",
         ),
+        (
+            ("--json", "list"),
+            "error: --json stands after the verb: `orchestrator list --json`."
+            " See `orchestrator --help`.\n",
+        ),
+        (
+            ("-q", "run", "mend it"),
+            "error: -q stands after the verb: `orchestrator run -q`. See `orchestrator --help`.\n",
+        ),
+        (("-q", "list"), "error: No such option '-q'. See `orchestrator --help`.\n"),
         (("list", "--fast"), "error: No such option '--fast'. See `orchestrator list --help`.\n"),
     ],
 )

@@ -133,6 +133,13 @@ def test_names_do_not_drive_the_terminal(folder, orchestrator):
     assert "\x1b" not in orchestrator("outline", ".").text
 
 
+@pytest.mark.parametrize("words", [(), ("--map",), ("--json",)])
+def test_without_a_path_it_is_of_the_folder_one_is_in(folder, orchestrator, words):
+    said = orchestrator("outline", *words)
+    assert (said.code, said.out) == (0, orchestrator("outline", ".", *words).out)
+    assert "sums.py" in said.text
+
+
 def test_a_map_shows_what_others_mention_first(folder, orchestrator):
     assert orchestrator("outline", ".", "--map").text == (
         "sums.py\n     1  class Sum\n     7  function zero\n"
