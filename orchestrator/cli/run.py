@@ -37,10 +37,7 @@ NOTHING_MORE: Mapping[str, object] = {}
 COMMAND = "orchestrator.command"
 """Where `click.Context.meta` keeps the words after `--`."""
 
-OTHER_RULES = (
-    f"note: {settings.FILE} in your work tree is not the base's: the base's rules hold;"
-    " commit it first to change them."
-)
+OTHER_RULES = f"note: {settings.FILE} in your work tree is not the base's: the base's rules hold"
 
 
 class WithCommand(click.Command):
@@ -149,7 +146,8 @@ def plan(repository: Repository, prompt: str, flags: Flags) -> Planned:
     base = repository.resolve(flags.base)
     rules = repository.read(base.commit, settings.FILE)
     if not _is_here(rules, repository.place.work_tree):
-        say.note(OTHER_RULES)
+        advice = "; commit it first to change them." if flags.base == "HEAD" else "."
+        say.note(f"{OTHER_RULES}{advice}")
     policy = settings.read(rules)
     planned = planning.task(repository.name, prompt, policy, flags, base.commit)
     absent = [path for path in planned.task.only if not repository.has(base.commit, path)]

@@ -105,6 +105,16 @@ def test_rules_that_are_not_the_base_s_are_told_before_any_error(repository, orc
     assert error.startswith("error: The task is empty")
 
 
+def test_rules_that_are_committed_later_than_the_base_need_no_commit(repository, orchestrator):
+    Path(".orchestrator.toml").write_text("checks = []\n")
+    git("add", ".")
+    git("commit", "-qm", "policy")
+    note, _ = orchestrator("run", "--base", "HEAD~1").err.splitlines()
+    assert note == (
+        "note: .orchestrator.toml in your work tree is not the base's: the base's rules hold."
+    )
+
+
 def test_a_path_that_is_not_there_yet_is_told(repository, orchestrator):
     words = ("--only", "nope/new.py", "--only", "sums.py", "--map-tokens", "9")
     said = orchestrator("run", *words, "-q", "--", "sh", "-c", "mkdir nope; touch nope/new.py")
