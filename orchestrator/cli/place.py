@@ -11,6 +11,7 @@ from platformdirs import user_state_path
 from orchestrator.cli.options import HOME
 from orchestrator.delivery import merged_by_hand, publish
 from orchestrator.errors import GitError, RecordError, RepositoryError, UsageError
+from orchestrator.git import find
 from orchestrator.journal import Journal
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Damaged, Record
@@ -69,9 +70,14 @@ def here(found: tuple[Record | Damaged, ...]) -> tuple[Record | Damaged, ...]:
 
 
 def common_dir() -> Path | None:
-    """The git directory, shared by all worktrees, of the repository around us."""
-    repository = _around()
-    return repository.place.common_dir if repository else None
+    """The git directory, shared by all worktrees, of the repository around us.
+
+    One without a commit, in which nothing can run, is one, too: runs elsewhere are not its own.
+    """
+    try:
+        return find(Path()).common_dir
+    except GitError:
+        return None
 
 
 def _around() -> Repository | None:

@@ -84,6 +84,14 @@ def test_runs_of_other_repositories_are_left_out(seen, orchestrator, tmp_path, m
     )
 
 
+def test_a_repository_without_a_commit_has_no_run(seen, orchestrator, tmp_path, monkeypatch):
+    git("init", "-q", str(tmp_path / "new"))
+    monkeypatch.chdir(tmp_path / "new")
+    assert orchestrator("list", "--json").json == []
+    refused = "error: There is no run of this repository: see `orchestrator list --all`.\n"
+    assert [orchestrator(verb).err for verb in ("show", "discard")] == [refused, refused]
+
+
 def test_a_worktree_shows_the_runs_of_its_repository(seen, orchestrator, tmp_path):
     git("worktree", "add", "--detach", str(tmp_path / "tree"))
     assert len(orchestrator("-C", str(tmp_path / "tree"), "list", "--json").json) == 1
