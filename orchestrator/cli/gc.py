@@ -11,7 +11,7 @@ import click
 
 from orchestrator import leftover
 from orchestrator.cli import place, say, shelf
-from orchestrator.cli.options import as_json, common
+from orchestrator.cli.options import Number, as_json, common
 from orchestrator.cli.shelf import Deed
 from orchestrator.delegates.acp_agents import KNOWN
 from orchestrator.delegates.table import CLIS
@@ -63,7 +63,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no argum
 
 
 @click.command("gc")
-@click.option("--max-age", type=click.FloatRange(min=0), metavar="DAYS", help="Old runs go, too.")
+@click.option("--max-age", type=Number(min=0), metavar="DAYS", help="Old runs go, too.")
 @click.option(
     "--image-space", type=Size(), metavar="SIZE", help="Images go until the rest fits, like 20g."
 )

@@ -13,6 +13,18 @@ HOME = "ORCHESTRATOR_HOME"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Whole(click.IntRange):
+    """A whole number within bounds, called so where it is none."""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    """The same for any number."""
+
+    name = "number"
+
+
 def common(function: F) -> F:
     """Give a verb -C and --home."""
     directory = click.option(

@@ -13,7 +13,7 @@ import click
 
 from orchestrator import outlines, sources
 from orchestrator.cli import say
-from orchestrator.cli.options import as_json, common
+from orchestrator.cli.options import Whole, as_json, common
 from orchestrator.errors import UsageError
 from orchestrator.map import TOKENS, choose, gather
 from orchestrator.parser import LARGEST, Outlined, Parser
@@ -49,9 +49,9 @@ class Found:
 
 @click.command("outline")
 @click.argument("paths", nargs=-1, metavar="[FILE|DIR...]", type=click.Path(path_type=Path))
-@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Show N levels of nesting.")
+@click.option("--depth", type=Whole(min=1), metavar="N", help="Show N levels of nesting.")
 @click.option("--map", "as_map", is_flag=True, help="Show what is mentioned most in all files.")
-@click.option("--tokens", type=click.IntRange(min=1), metavar="N", help="Size of the map.")
+@click.option("--tokens", type=Whole(min=1), metavar="N", help="Size of the map.")
 @as_json
 @common
 def command(

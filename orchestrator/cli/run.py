@@ -13,7 +13,7 @@ import click
 from orchestrator import planning, settings
 from orchestrator.agent_settings import LARGEST_MAP
 from orchestrator.cli import access, choice, place, replay, request, say
-from orchestrator.cli.options import as_json, common
+from orchestrator.cli.options import Whole, as_json, common
 from orchestrator.cli.watch import stoppable, watcher
 from orchestrator.cli.work import work_options
 from orchestrator.delegates.table import CLIS, LOGINS
@@ -70,7 +70,7 @@ class WithCommand(click.Command):
 )
 @click.option(
     "--map-tokens",
-    type=click.IntRange(0, LARGEST_MAP),
+    type=Whole(0, LARGEST_MAP),
     metavar="N",
     help="Give the agent a map of the repository, of N tokens.",
 )

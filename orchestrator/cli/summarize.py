@@ -12,7 +12,7 @@ import msgspec
 import splitters
 from orchestrator import planning, pricing
 from orchestrator.cli import choice, say
-from orchestrator.cli.options import as_json, common
+from orchestrator.cli.options import Whole, as_json, common
 from orchestrator.coarse import cut
 from orchestrator.errors import OrchestratorError, ScriptError, UsageError
 from orchestrator.models.model import Model
@@ -103,7 +103,7 @@ class _Account:
 
 @click.command("summarize")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--limit-words", type=click.IntRange(min=1), metavar="N", help="Of each summary.")
+@click.option("--limit-words", type=Whole(min=1), metavar="N", help="Of each summary.")
 @click.option("--model", metavar="PROVIDER:NAME", help="Such as anthropic:NAME or scripted:FILE.")
 @click.option("--max-cost", "cost", type=float, metavar="DOLLARS", help="Stop above this cost.")
 @click.option("--max-seconds", "seconds", type=float, metavar="N", help="Stop after N seconds.")

@@ -60,6 +60,16 @@ def test_help_imports_nothing_of_ours_but_the_command_line_and_its_errors():
             "error: -q stands after the verb: `orchestrator run -q`. See `orchestrator --help`.\n",
         ),
         (("-q", "list"), "error: No such option '-q'. See `orchestrator --help`.\n"),
+        (
+            ("gc", "--max-age", "old"),
+            "error: Invalid value for '--max-age': 'old' is not a valid number."
+            " See `orchestrator gc --help`.\n",
+        ),
+        (
+            ("outline", "--depth", "1.5"),
+            "error: Invalid value for '--depth': '1.5' is not a valid whole number."
+            " See `orchestrator outline --help`.\n",
+        ),
         (("list", "--fast"), "error: No such option '--fast'. See `orchestrator list --help`.\n"),
     ],
 )
