@@ -29,8 +29,9 @@ def command(run: str | None, into: str | None, as_json: bool) -> None:
     with place.records().hold(chosen.id) as held:
         record = place.publish_late(held)
         permit(record)
+        (seen,) = place.as_merged([record])
         merged = delivery.merge(place.repository_of(record), record.id, record.tip, into)
-        fresh = _remember(held, merged)
+        fresh = _remember(held, merged) and merged.commit != seen.merged  # by `git merge`
     if as_json:
         say.json({"run": record.id, "branch": merged.branch, "commit": merged.commit})
     elif fresh:

@@ -124,6 +124,14 @@ def test_a_merge_by_hand_is_seen(mended, orchestrator, kept):
     assert orchestrator("list", "--json").json == [orchestrator("show", "--json").json]
 
 
+def test_a_merge_by_hand_is_not_told_as_ours(mended, orchestrator, home):
+    git("merge", "--no-ff", "-m", "merged", f"agent/{mended}")
+    merged = git("rev-parse", "HEAD")
+    said = orchestrator("merge").text
+    assert said == f"Run {mended} is already merged into main as {merged[:10]}.\n"
+    assert Records(home).load(mended).merged == merged
+
+
 def test_a_fast_forward_is_seen_when_the_branch_went_on(mended, orchestrator):
     git("merge", "--ff-only", f"agent/{mended}")
     git("commit", "--allow-empty", "-m", "later")
