@@ -94,14 +94,11 @@ class Origin:
 
 
 def _require_session(record: Record) -> None:
+    again = f"run it again with `--base {record.branch}`" if record.branch else "run it again"
     if record.task.worker == "command":
-        again = f"run it again with `--base {record.branch}`" if record.branch else "run it again"
         advice = f"a command has no session; {again}"
     elif record.task.worker == "acp" and not resumable(record.task.command):
-        advice = (
-            f"where {record.task.command[0]} keeps its sessions is not known; start a new run, with"
-            " `--base` for its branch"
-        )
+        advice = f"where {record.task.command[0]} keeps its sessions is not known; {again}"
     elif record.task.conversation:
         (file,) = record.task.only
         advice = f'`orchestrator edit {file} "..."` goes on with its conversation'

@@ -28,7 +28,8 @@ def test_an_agent_works_and_cannot_be_resumed(agent, orchestrator):
     assert git("show", f"{said.json['branch']}:new.txt") == "new"
     again = orchestrator("resume", said.json["id"])
     assert (again.code, again.err.count("\n")) == (2, 1)
-    assert "where python3 keeps its sessions is not known" in again.err
+    advice = f"run it again with `--base {said.json['branch']}`"
+    assert f"where python3 keeps its sessions is not known; {advice}" in again.err
 
 
 def test_the_agent_of_the_file_is_taken(agent, orchestrator):
