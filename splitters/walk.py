@@ -85,27 +85,22 @@ class _Walk:
         """The borders before the children of opened nodes, and of what leads them."""
         for tree, rows in windows:
             found = self._through(tree)
-            if rows:
-                found = filled(found, rows, self.text)
-            if tree.root_node.end_byte < len(self.text):
-                found = self._settled(found)
             self.leaps = self.far and not rows
-            yield from found
+            yield from filled(found, rows, self.text) if rows else found
+            self._settle(tree.root_node.start_byte)
             del tree, found, self.cursor  # before the next one is parsed
         yield from self.found
         yield from (one for one in self.path.pop().rest() if one.at >= self.last)
 
-    def _settled(self, found: Iterator[Border]) -> Iterator[Border]:
-        """The borders of a window; when all are taken, none of its nodes is held by one."""
-        before = None
-        for border in found:
-            if before:
-                yield before
-            before = border
-        if before:
-            yield settled(before, self.language)
-        for kept in (self.ahead, self.found):
-            kept[:] = [settled(border, self.language) for border in kept]
+    def _settle(self, start: int) -> None:
+        """Read the borders of windows before this one, so that none holds a tree any more.
+
+        Most of a window's own will have been chosen, or not, when the next one is done with.
+        """
+        for index, border in enumerate(self.ahead):
+            if border.at >= start:
+                return
+            self.ahead[index] = settled(border, self.language)
 
     def _through(self, tree: Tree) -> Iterator[Border]:
         """The borders of a window; those found last are handed on with the next one's."""
