@@ -39,7 +39,6 @@ def packed(
         if not ahead:
             start = border.at
         ahead.append(border)
-        del border  # it may hold a tree
     yield Span(ahead[:-1], end)
 
 

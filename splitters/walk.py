@@ -39,7 +39,7 @@ def borders(
 
     `ahead` are those handed on of which none is chosen yet, at each time the next one is asked
     for: where they are many, some are left out up to where the next cut is looked for. They are
-    read before the next window, and then no tree is held by them.
+    read at the end of the next window, and then no tree is held by them.
     """
     found = _Walk(text, language, target, natural, ahead).borders(windows)
     yield from (border._replace(at=0) for border in islice(found, 1))

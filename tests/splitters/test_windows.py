@@ -174,6 +174,14 @@ def test_rows_of_figures_are_left_out_of_a_long_window(language):
     assert [len(rows) for rows in found] == [1, 1]
 
 
+@pytest.mark.parametrize(("rows", "target"), [(300, 8_000), (600, 32_768)])
+def test_rows_that_were_left_out_are_not_leapt_over(rows, target):
+    """Where borders are many, some are left out; here some of them are of rows already."""
+    table = (b"    a,\n" * 150 + b"    1, 0x2f, -3.5e3,\n" * rows) * (LARGE // (21 * rows))
+    code = b"package a\n\nvar t = []byte{\n%s}\n\n" % table + b"func f() {\n\treturn\n}\n\n" * 2_000
+    assert splitters.split(code, "go", target) == as_whole(code, "go", target)
+
+
 def test_a_table_takes_no_tree():
     """Parsed as a whole it takes 62 times its size."""
     assert peak(TABLES["go"][0].replace(FIGURES, FIGURES * 12), "go") < 3
