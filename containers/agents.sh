@@ -66,7 +66,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 docker version >/dev/null 2>&1 || die "no Docker Engine answers: run 'sh $here/engine.sh' or start one"
 [ $# -gt 0 ] || set -- claude codex
-for name; do
-    [ "$name" != claude-agent-acp ] || build claude # which it starts
-    build "$name"
+for wanted; do # not `name`, which is one of build
+    [ "$wanted" != claude-agent-acp ] || build claude # which it starts
+    build "$wanted"
 done
