@@ -1,7 +1,7 @@
 """What a node of the syntax declares, as its language's row says."""
 
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 from splitters.language import Declared, Language
 from splitters.syntax import Node
@@ -12,7 +12,8 @@ LONGEST = 120
 """Characters of a name; a heading or a selector may be a paragraph."""
 
 
-class Found(NamedTuple):
+@dataclass(slots=True)
+class Found:
     """What is declared, and the node inside the wrappers that does it."""
 
     declared: Declared
@@ -38,18 +39,16 @@ def declared(node: Node, language: Language, wrapped: int = WRAPPED) -> Found | 
 
 def text(node: Node | None) -> str:
     """A node's text on one line."""
-    return decoded((node.text if node is not None else None) or b"")
+    return "" if node is None else decoded(node.text or b"")
 
 
 def decoded(raw: bytes) -> str:
     """Source text on one line; Latin-1 where it is not UTF-8."""
-    if raw.isalnum():
-        return raw.decode()
     try:
         plain = raw.decode()
     except UnicodeDecodeError:
         plain = raw.decode("latin-1")
-    return " ".join(plain.split())
+    return plain if plain.isidentifier() else " ".join(plain.split())
 
 
 def short(plain: str) -> str:
@@ -61,6 +60,8 @@ def follow(node: Node, path: str) -> Node | None:
     """The node at a path of fields or child types, such as `key/string|value`."""
     if found := node.child_by_field_name(path):  # as most are
         return found
+    if path.isidentifier():
+        return first(node, path)
     for way in _ways(path):
         at: Node | None = node
         for step in way:
@@ -92,5 +93,5 @@ def _read(node: Node, type_: str, kind: str, language: Language) -> Declared | N
     way = language.names.get(type_, "name")
     if not isinstance(way, str):
         return way(node, kind)
-    named = short(text(follow(node, way)))
+    named = short(text(node.child_by_field_name(way) or follow(node, way)))
     return Declared(kind, named) if named else None

@@ -6,6 +6,7 @@ rows are alike: what is true of a cut before one is true of a cut before any.
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from splitters.border import Border
@@ -55,7 +56,7 @@ def filled(borders: Iterable[Border], rows: Iterable[Figures], text: bytes) -> I
         while here and border.at >= here.end:
             if before and before.at == here.like:
                 starts = (row.start(1) for row in ROW.finditer(text, here.start - 1, here.end))
-                yield from (before._replace(at=at) for at in starts)
+                yield from (replace(before, at=at) for at in starts)
             here = next(left, None)
         yield border
         before = border

@@ -1,8 +1,7 @@
 """The borders of what has no syntax: paragraphs, lines, and places within a line."""
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 
 from splitters.border import TEXT, Border, Rank
 from splitters.language import Language
@@ -19,32 +18,10 @@ def paragraphs(text: bytes) -> Iterator[Border]:
         yield Border(at, Rank.CLEAN, indented + (0 if blank else TEXT), alone=blank)
 
 
-def lined(
-    borders: Iterable[Border], text: bytes, target: int, language: Language
-) -> Iterator[Border]:
-    """Borders from 0 on, and the lines between two of them that are too far from each other."""
-    before = Border(0, Rank.CLEAN, 0)
-    end = Border(len(text), Rank.CLEAN, 0)
-    for border in chain(borders, [end]):
-        if border is not end and border.at == before.at:
-            before = _merged(before, border)
-            continue
-        yield before
-        if border.at - before.at > target:
-            yield from _between(before, border.at, text, target, language)
-        before = border
-
-
-def _merged(first: Border, second: Border) -> Border:
-    """One border of two at one place."""
-    named = first if first.node else second
-    alone = first.alone or second.alone
-    return first._replace(node=named.node, place=named.place, alone=alone)
-
-
-def _between(
+def between(
     border: Border, end: int, text: bytes, target: int, language: Language
 ) -> Iterator[Border]:
+    """The borders of lines behind a border, and within those that are over the target."""
     place = next(begun([border], language), border.place)
     starts = [Border(border.at, Rank.CLEAN, TEXT, None, place)]
     for at, blank, indented in _lines(text, border.at, end):

@@ -1,6 +1,7 @@
 """What a piece is called: after the declaration it starts with, or goes on with."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from splitters.border import Border, Place
 from splitters.declared import Found, declared
@@ -11,13 +12,15 @@ from splitters.outline import HOLDERS
 def placed(found: Found, language: Language, around: Place | None) -> Place:
     """A declaration's kind and qualified name, and what encloses it."""
     what = found.declared
-    before = around.scope + language.joints.get(around.kind, language.joint) if around else ""
-    before = before if around and around.scope else ""
-    held = around is not None and around.kind in HOLDERS
-    kind = "method" if held and what.kind in {"function", "prototype"} else what.kind
-    name = before + what.name
-    scope = before + what.scope if what.scope else name
-    return Place(kind, name, around.name if around else "", scope)
+    kind, name, scope = what.kind, what.name, what.scope
+    if around is None:
+        return Place(kind, name, "", scope or name)
+    if around.kind in HOLDERS and kind in {"function", "prototype"}:
+        kind = "method"
+    if around.scope:
+        before = around.scope + language.joints.get(around.kind, language.joint)
+        name, scope = before + name, scope and before + scope
+    return Place(kind, name, around.name, scope or name)
 
 
 class Headings:
@@ -41,15 +44,21 @@ class Headings:
 
 def begun(borders: Iterable[Border], language: Language) -> Iterator[Place]:
     """The declarations that begin at these borders, some twice."""
+    before, place = None, None
     for border in borders:
-        if isinstance(border.node, Place):
-            yield border.node
-        elif border.node and (found := declared(border.node, language)):
-            yield placed(found, language, border.place)
+        node = border.node
+        if node is None:
+            continue
+        if node is not before:  # as it is at a border between a comment and what it describes
+            before, place = node, node if isinstance(node, Place) else None
+            if not isinstance(node, Place) and (found := declared(node, language)):
+                place = placed(found, language, border.place)
+        if place:
+            yield place
 
 
 def settled(border: Border, language: Language) -> Border:
     """A border that holds no node any more, and so no tree."""
     if border.node is None:
         return border
-    return border._replace(node=next(begun([border], language), None))
+    return replace(border, node=next(begun([border], language), None))

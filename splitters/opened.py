@@ -1,9 +1,8 @@
 """A node that is looked into: which of the places between its children are good to cut at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 from splitters.border import TEXT, Border, Place, Rank
 from splitters.declared import Found, declared
@@ -14,12 +13,14 @@ from splitters.syntax import Node
 SPACE = 32
 DEEPEST = 50
 """Declarations inside each other that are told apart; data has levels without end."""
-_new = tuple.__new__
+Line = tuple[int, int, bool]
+"""Where a line starts, where a child starts behind its blanks, and whether that is a comment."""
 NESTED = 1_000
 """Levels between a declaration and those inside it; its statements come in between."""
 
 
-class Child(NamedTuple):
+@dataclass(slots=True)
+class Child:
     """A child of an opened node, and where it stands."""
 
     node: Node
@@ -48,7 +49,8 @@ class Opened:
     end: int = 0
     place: Place | None = None
     known: int = 0
-    """The id of the node inside wrappers that `place` is: it is not declared once more."""
+    """The id of the node inside wrappers that `place` is: it is not declared once more. 0: it is
+    not inside, or there is none."""
     nested: int = 0
     """Declarations around the children."""
     level: int = 0
@@ -65,7 +67,7 @@ class Opened:
     """Whether the child before was a whole thing: a declaration, or the comma after an item."""
     clause: str = ""
     """The name of the declaration before, if there may be more of it."""
-    waiting: list[Child] = field(default_factory=list)
+    waiting: list[Line] = field(default_factory=list)
     """Comments and the like, which belong to the next child."""
     title: Border | None = None
     """The border before the heading among these."""
@@ -82,18 +84,35 @@ class Opened:
         """Whether a usual child, in no field and with a line of its own, is one more item."""
         return self.items and not (self.natural or self.title)
 
-    def before(self, node: Node, role: Role, start: int, line: int) -> Border:
-        """The border before such a child."""
+    @property
+    def even(self) -> bool:
+        """Whether all such children are alike, but for those that several clauses make one of."""
+        return not (self.error or self.known or self.nested >= DEEPEST)
+
+    def usual(self, node: Node, role: Role, line: int) -> Border:
+        """The border before a bare child among such as are even."""
+        self.same = None
+        level = self.level if role.firm else self.level + 1
+        return Border(line, self.rank, level, node if role.declares else None, self.place)
+
+    def grouped(self, node: Node, role: Role, start: int, line: int) -> list[Border]:
+        """The borders of what waited for a usual child, and its own."""
+        best = self._before(node, role, start, line)
+        if not self.waiting:
+            return [best]
+        self.waiting.append((line, start, False))
+        return self._parted(best, best.rank, best.node)
+
+    def _before(self, node: Node, role: Role, start: int, line: int) -> Border:
+        """The border before a usual child."""
         self.same = None
         declares = role.declares and self.nested < DEEPEST and node.id != self.known
-        level = self.level if role.firm else self.level + 1
-        rank = self.rank
+        level, rank = self.level if role.firm else self.level + 1, self.rank
         if (role.clause or self.clause) and self._goes_on(node, role):
             rank = max(rank, Rank.TORN)
         if self.error and line != start and not is_after_blank(self.text, line):
             rank = max(rank, Rank.TORN)
-        # As `Border(...)`, in half the time: a large file has ten thousands.
-        return _new(Border, (line, rank, level, node if declares else None, self.place, False))
+        return Border(line, rank, level, node if declares else None, self.place)
 
     def borders(self, child: Child) -> Sequence[Border]:
         """The borders that are known once a child is seen."""
@@ -127,10 +146,10 @@ class Opened:
         found: Sequence[Border] = ()
         if child.role.titles and (title := declared(child.node, self.roles.language)):
             found = self._grouped(None) if self.title else ()
-            self.title = self._border(child)._replace(rank=self.rank, alone=self.natural)
+            self.title = replace(self._border(child), rank=self.rank, alone=self.natural)
             self.place = self._under(title)
             self.items, self.top = True, False
-        self.waiting.append(child)
+        self.waiting.append((child.line or 0, child.start, child.role.comments))
         return found
 
     def _under(self, title: Found) -> Place:
@@ -174,38 +193,31 @@ class Opened:
     def _is_declaration(self, child: Child) -> bool:
         return child.role.declares and declared(child.node, self.roles.language) is not None
 
-    def grouped(self, child: Child, best: Border) -> list[Border]:
-        """The borders of what waited for a usual child, and its own."""
-        return self._parted(best, best.rank, best.node, [*self.waiting, child])
-
     def _grouped(self, child: Child | None) -> list[Border]:
         """The borders of what waited for a child, and its own: the best is before all of them."""
         last = Border(0, self.rank, self.level + 1, None, self.place)
         best = self.title or (self._border(child) if child else last)
         rank, node = best.rank, None if self.title else best.node
-        places = self.waiting
         if child and child.line is not None:
-            places = [*places, child]
+            self.waiting.append((child.line, child.start, False))
         elif child and not self.title:
             rank = self._rank(child)
         self.title = None
-        return self._parted(best, rank, node, places)
+        return self._parted(best, rank, node)
 
-    def _parted(
-        self, best: Border, rank: Rank, node: Node | Place | None, places: list[Child]
-    ) -> list[Border]:
-        level = best.level
-        long = places[-1].start - places[0].start > self.target
-        found = [Border(places[0].line or 0, rank, level, best.node, best.place, best.alone)]
-        for before, here in pairwise(places):
-            at = here.line or 0
-            if before.role.comments and is_after_blank(self.text, at):
-                found.append(Border(at, rank, level + 1, node, self.place))
+    def _parted(self, best: Border, rank: Rank, node: Node | Place | None) -> list[Border]:
+        waiting, level, place = self.waiting, best.level, self.place
+        first, start, _ = waiting[0]
+        long = waiting[-1][1] - start > self.target
+        found = [Border(first, rank, level, best.node, best.place, best.alone)]
+        for (_, _, comments), (at, _, _) in pairwise(waiting):
+            if comments and is_after_blank(self.text, at):
+                found.append(Border(at, rank, level + 1, node, place))
             elif long:
-                found.append(Border(at, self.rank, TEXT, node, self.place))
+                found.append(Border(at, self.rank, TEXT, node, place))
             else:
-                found.append(Border(at, Rank.BROKEN, level, node, self.place))
-        self.waiting.clear()
+                found.append(Border(at, Rank.BROKEN, level, node, place))
+        waiting.clear()
         return found
 
 

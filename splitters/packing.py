@@ -1,10 +1,13 @@
 """Borders chosen: full pieces, cut where it reads best."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
 from splitters.border import PARTS, Border, Rank
+from splitters.language import Language
+from splitters.lines import between
 
 
 class Span(NamedTuple):
@@ -17,29 +20,48 @@ class Span(NamedTuple):
 
 def packed(
     borders: Iterable[Border],
-    end: int,
+    text: bytes,
+    language: Language,
     target: int,
     natural: bool,
     ahead: list[Border],
 ) -> Iterator[Span]:
-    """The pieces; of two borders in a row none is further from the other than the target.
+    """The pieces. Where two borders in a row are further apart than the target, lines are cut.
 
     `ahead` holds the borders since the last cut while more of them are asked for.
     """
-    start = 0
-    for border in chain(borders, [Border(end, Rank.CLEAN, 0)]):
-        while border.at - start > target:
-            cut = _best(ahead, target)
-            yield Span(ahead[:cut], ahead[cut].at)
-            del ahead[:cut]
-            start = ahead[0].at
-        if natural and border.alone and ahead:
-            yield Span(ahead[:], border.at)
-            ahead.clear()
-        if not ahead:
-            start = border.at
-        ahead.append(border)
-    yield Span(ahead[:-1], end)
+    last, most = 0, target
+    end = Border(len(text), Rank.CLEAN, 0)
+    ahead.append(Border(0, Rank.CLEAN, 0))
+    for border in chain(borders, [end]):
+        at = border.at
+        if last < at <= most and not natural:  # as most are
+            ahead.append(border)
+            last = at
+            continue
+        if at == last and border is not end:
+            border = _merged(ahead.pop(), border)
+        lines = between(ahead[-1], at, text, target, language) if at - last > target else ()
+        for one in chain(lines, [border]):
+            while one.at > most:
+                cut = _best(ahead, target)
+                yield Span(ahead[:cut], ahead[cut].at)
+                del ahead[:cut]
+                most = ahead[0].at + target
+            if natural and one.alone and ahead:
+                yield Span(ahead[:], at)
+                ahead.clear()
+                most = at + target
+            ahead.append(one)
+        last = at
+    yield Span(ahead[:-1], len(text))
+
+
+def _merged(first: Border, second: Border) -> Border:
+    """One border of two at one place."""
+    named = first if first.node else second
+    alone = first.alone or second.alone
+    return replace(first, node=named.node, place=named.place, alone=alone)
 
 
 def _best(ahead: list[Border], target: int) -> int:
@@ -47,12 +69,12 @@ def _best(ahead: list[Border], target: int) -> int:
     start = ahead[0].at
     best, cost, floor = 0, (len(Rank), 0, 0), 0
     for index in range(len(ahead) - 1, 0, -1):
-        at, rank, level, *_ = ahead[index]
-        if at < floor:
+        border = ahead[index]
+        if border.at < floor:
             break  # a clean one was found, and from here on pieces are a quarter less full
-        part = min(PARTS - 1, (at - start) * PARTS // target)
-        if (found := (rank, -part, level)) < cost:
+        part = min(PARTS - 1, (border.at - start) * PARTS // target)
+        if (found := (border.rank, -part, border.level)) < cost:
             best, cost = index, found
-            if rank == Rank.CLEAN:
+            if border.rank == Rank.CLEAN:
                 floor = start + -(-part * target // PARTS)
     return best

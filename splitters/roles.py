@@ -1,7 +1,7 @@
 """What a type of node is to one who cuts: as the language's row says, else by its name."""
 
 import re
-from typing import NamedTuple
+from dataclasses import astuple, dataclass, replace
 
 from splitters.language import Language
 from splitters.syntax import Node
@@ -19,7 +19,8 @@ LOOSE = re.compile("assignment|expression|variable|lexical|call|^declaration$")
 COMMENT = re.compile("comment", re.IGNORECASE)
 
 
-class Role(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Role:
     """What all nodes of one type are."""
 
     declares: bool
@@ -51,6 +52,8 @@ class Role(NamedTuple):
     quick: bool
     """It is none of the latter, an item, a statement, a declaration, a string in a list; or it is
     a comment or the like, no heading."""
+    bare: bool
+    """It is quick, and there is nothing about it to be noted: no text, no comment, no clause."""
 
 
 class Roles(dict[int, Role]):
@@ -98,7 +101,10 @@ def _role(kind: str, named: bool, row: Language) -> Role:
         text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
         body=bool(BODIES.search(kind)),
         quick=False,
+        bare=False,
     )
-    odd = role._replace(declares=False, firm=False, text=False, clause=False)
+    odd = replace(role, declares=False, firm=False, text=False, clause=False)
     waits = role.leads and not (role.titles or role.between or role.body)
-    return role._replace(quick=named and (waits or not any(odd)))
+    quick = named and (waits or not any(astuple(odd)))
+    bare = quick and not (role.text or role.leads or role.clause)
+    return replace(role, quick=quick, bare=bare)

@@ -7,7 +7,7 @@ from itertools import islice
 
 from splitters.border import ASKED, Border
 from splitters.language import Language
-from splitters.lines import lined, paragraphs
+from splitters.lines import paragraphs
 from splitters.naming import begun
 from splitters.packing import Span, packed
 from splitters.piece import Piece, Pieces
@@ -66,7 +66,7 @@ def cut(
         places = paragraphs(text)
     else:
         places = borders(parsed, text, language, most, natural, ahead)
-    spans = packed(lined(places, text, most, language), len(text), most, natural, ahead)
+    spans = packed(places, text, language, most, natural, ahead)
     pieces = tuple(_pieces(data, source, spans, language))
     return Pieces(data, language.name, target, natural, pieces)
 

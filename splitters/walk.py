@@ -1,8 +1,9 @@
 """The borders of a parsed file: only nodes that are larger than the target are looked into."""
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, islice
 
 from splitters.border import ASKED, PARTS, Border, Rank
 from splitters.declared import declared
@@ -22,7 +23,7 @@ WORD = re.compile(rb"\S")
 PLAIN = 2
 """Children in a row without a border, from which on others like them are skipped."""
 BATCH = 64
-"""Borders that are found at once."""
+"""Children that are looked at before their borders are handed on."""
 FINE = 64
 """Borders within a line that a piece has at least, where it is of many small nodes."""
 
@@ -41,9 +42,9 @@ def borders(
     for: where they are many, some are left out up to where the next cut is looked for. They are
     read at the end of the next window, and then no tree is held by them.
     """
-    found = _Walk(text, language, target, natural, ahead).borders(windows)
-    yield from (border._replace(at=0) for border in islice(found, 1))
-    yield from found
+    walk = _Walk(text, language, target, natural, ahead)
+    found = chain.from_iterable(walk.borders(windows))
+    return chain((replace(border, at=0) for border in islice(found, 1)), found)
 
 
 class _Walk:
@@ -81,16 +82,19 @@ class _Walk:
         self.leapt = (0, 0)
         """Up to where children were left out last, and how deep."""
 
-    def borders(self, windows: Iterable[Window]) -> Iterator[Border]:
-        """The borders before the children of opened nodes, and of what leads them."""
+    def borders(self, windows: Iterable[Window]) -> Iterator[Iterable[Border]]:
+        """The borders before the children of opened nodes, and of what leads them; some at once."""
         for tree, rows in windows:
             found = self._through(tree)
             self.leaps = self.far and not rows
-            yield from filled(found, rows, self.text) if rows else found
+            if rows:
+                yield filled(chain.from_iterable(found), rows, self.text)
+            else:
+                yield from found
             self._settle(tree.root_node.start_byte)
             del tree, found, self.cursor  # before the next one is parsed
-        yield from self.found
-        yield from (one for one in self.path.pop().rest() if one.at >= self.last)
+        yield self.found
+        yield self._kept(self.path.pop().rest())
 
     def _settle(self, start: int) -> None:
         """Read the borders of windows before this one, so that none holds a tree any more.
@@ -102,7 +106,16 @@ class _Walk:
                 return
             self.ahead[index] = settled(border, self.language)
 
-    def _through(self, tree: Tree) -> Iterator[Border]:
+    def _kept(self, borders: Iterable[Border]) -> Sequence[Border]:
+        """Those that are good for something; some are before others, where syntax is not valid."""
+        kept = []
+        for border in borders:
+            if border.at >= self.last and not (self.fits and border.rank is Rank.WITHIN):
+                self.last = border.at
+                kept.append(border)
+        return kept
+
+    def _through(self, tree: Tree) -> Iterator[Sequence[Border]]:
         """The borders of a window; those found last are handed on with the next one's."""
         cursor, path = tree.walk(), self.path
         self.cursor = cursor
@@ -113,9 +126,9 @@ class _Walk:
             around, inner = path[-1], None
             if more and around.quick:
                 more = self._usual(around)
-                if more or len(path) > 1:
-                    yield from self.found
-                    self.found.clear()
+                if self.found and (more or len(path) > 1):
+                    found, self.found = self.found, []
+                    yield found
             if more and (node := cursor.node):
                 start, end = node.byte_range
                 if end <= self.line_end and start != self.first and self._is_plain(start, end):
@@ -127,13 +140,10 @@ class _Walk:
                     line = start if at_once else self._line(start)
                     role, field = self.roles.of(node), cursor.field_id
                     child = Child(node, role, node.is_named, start, end, field, line)
-                    found = around.borders(child)
+                    kept = self._kept(around.borders(child))
                     inner = self._inner(around, child)
-                    for border in found:
-                        kept = border.rank is not Rank.WITHIN or not self.fits
-                        if kept and border.at >= self.last:
-                            self.last = border.at
-                            yield border
+                    if kept:
+                        yield kept
                 if inner and cursor.goto_first_child():
                     path.append(inner)
                     continue
@@ -141,7 +151,7 @@ class _Walk:
             while not more:
                 if len(path) == 1:
                     return
-                yield from (one for one in path.pop().rest() if one.at >= self.last)
+                yield self._kept(path.pop().rest())
                 cursor.goto_parent()
                 more = cursor.goto_next_sibling()
 
@@ -153,13 +163,14 @@ class _Walk:
         in a line. Their borders are in `found` then.
         """
         cursor, text, roles, found = self.cursor, self.text, self.roles, self.found
-        waiting, small = around.waiting, self.small
+        waiting, small, even = around.waiting, self.small, around.even
         far = self.leaps and not (around.error or found) and len(self.ahead) > ASKED
         if far and not waiting and not self._leap(around):
             return False
-        while len(found) < BATCH:
+        for _ in range(BATCH):
             node = cursor.node
-            assert node is not None  # only a cursor that was reset to nothing has none
+            if node is None:
+                return False
             start, end = node.byte_range
             if end <= self.line_end and start != self.first:
                 if not self._is_plain(start, end):
@@ -174,19 +185,16 @@ class _Walk:
                 if line is None or end - line > small:
                     return True
                 self.plain = 0
+                if role.bare and even and not (waiting or around.clause):
+                    if line >= self.last:
+                        found.append(around.usual(node, role, line))
+                        self.last = line
+                elif role.leads:
+                    waiting.append((line, start, role.comments))
+                else:
+                    found += self._kept(around.grouped(node, role, start, line))
                 if role.text:
                     self.text_end = end
-                if role.leads:
-                    waiting.append(Child(node, role, True, start, end, None, line))
-                elif waiting:
-                    child = Child(node, role, True, start, end, None, line)
-                    group = around.grouped(child, around.before(node, role, start, line))
-                    # What waits may be followed by others in its line, where syntax is not valid.
-                    found += [border for border in group if border.at >= self.last]
-                    self.last = line
-                elif line >= self.last:
-                    found.append(around.before(node, role, start, line))
-                    self.last = line
             if not cursor.goto_next_sibling():
                 return False
         return True
@@ -261,12 +269,12 @@ class _Walk:
     def _line(self, start: int) -> int | None:
         """The start of the line, if nothing but blanks stands before `start` there."""
         if start >= self.line_end:
-            self.line = self.text.rfind(b"\n", 0, start) + 1
-            self.line_end = self.text.find(b"\n", start) + 1 or len(self.text)
-            before = self.text[self.line : start]
-            before = before if self.line else before.removeprefix(MARK)
-            self.first = None if before.strip(BLANK) else start
-            self.fits = self.line_end - self.line <= self.target and self.line >= self.text_end
+            text = self.text
+            self.line = line = text.rfind(b"\n", 0, start) + 1
+            self.line_end = end = text.find(b"\n", start) + 1 or len(text)
+            before = text[line:start].strip(BLANK)
+            self.first = None if before and (line or before != MARK) else start
+            self.fits = end - line <= self.target and line >= self.text_end
         return self.line if start == self.first else None
 
     def _inner(self, around: Opened, child: Child) -> Opened | None:
@@ -293,7 +301,8 @@ def _opened(around: Opened, child: Child, rank: Rank) -> Opened:
     inner.error = child.node.is_error
     inner.top = _is_all(around, child)
     inner.single = around.natural and child.node.named_child_count == 1
-    inner.known, inner.place = around.known, around.place
+    inner.known = 0 if child.node.id == around.known else around.known
+    inner.place = around.place
     inner.nested = around.nested
     inner.level = around.level + (2 if around.level % NESTED < NESTED - 2 else 0)
     if around.declares(child) and (found := declared(child.node, around.roles.language)):
