@@ -86,4 +86,4 @@ def _end(text: bytes, least: int, language: Language) -> int:
 
 @cache
 def _after_blank(item: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"\n[ \t\r]*\n(?=" + item + rb")")
+    return re.compile(rb"\n[ \t\r]*+\n(?=" + item + rb")")
