@@ -36,6 +36,11 @@ class Origin:
         """Whether the session goes on under an id of its own."""
         return isinstance(self.before, Transcript) and self.before.fork
 
+    @property
+    def asked(self) -> str:
+        """The task with which it all began: it may itself go on with another run."""
+        return self.record.asked or self.record.task.prompt
+
     @classmethod
     def of(cls, record: Record, folder: Folder, *, fork: bool = False) -> "Origin":
         """Raises RecordError when the run still goes on, or is none that can be gone on with."""

@@ -94,6 +94,8 @@ the program began once more in it. Processes, ignored files, /tmp and what was p
 gone.]"""
 OVER = "the sandbox was ended during this call, and the run ends with it: {}"
 SKIPPED = "not executed: the sandbox died in an earlier call of this answer"
+GO_ON = "Go on with the task where you left off."
+"""What is said where nobody says anything else."""
 RESUMED = """\
 You go on in a new sandbox. The files of /workspace are as last recorded; processes, ignored \
 files, /tmp and what was put elsewhere are gone."""
@@ -113,6 +115,17 @@ SAID = "Its last words, or why it stopped:"
 STUCK = """\
 You have made the same call three times with the same failing result. Do not repeat it: find out \
 why it fails, or take another way."""
+
+
+def resumed(words: str) -> str:
+    """What a run is asked that goes on with another, with the words of a person, if any."""
+    return f"{words or GO_ON}\n\n{RESUMED}"
+
+
+def added(prompt: str) -> str:
+    """Those words."""
+    words = prompt.removesuffix(RESUMED).rstrip("\n")
+    return "" if words == GO_ON else words
 
 
 def system(task: Task) -> str:

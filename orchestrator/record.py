@@ -78,6 +78,8 @@ class Record(Struct, frozen=True, kw_only=True):
     owner: Owner
     resumes: str = ""
     """The run it goes on with; empty: it began anew."""
+    asked: str = ""
+    """What the first run was asked of those that it goes on with; empty where it began anew."""
     forked: bool = False
     """It does so under a session id of its own."""
     state: State = "running"

@@ -63,6 +63,7 @@ class Records:
         base: str,
         base_tree: str,
         resumes: str = "",
+        asked: str = "",
         forked: bool = False,
     ) -> Iterator[Held]:
         """Create a run and hold it; `repository` is a path or a URL without a password.
@@ -80,6 +81,7 @@ class Records:
             created=time.time(),
             owner=Owner.of_this_process(),
             resumes=resumes,
+            asked=asked,
             forked=forked,
         )
         with self._placed(record) as folder:

@@ -124,6 +124,7 @@ def _begun(
         base=base.commit,
         base_tree=base.tree,
         resumes=origin.record.id if origin else "",
+        asked=origin.asked if origin else "",
         forked=bool(origin and origin.forked),
     )
 

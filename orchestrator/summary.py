@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
+from orchestrator.asked import added_line, task_line
 from orchestrator.clone import address
 from orchestrator.events import AnyEvent, Changed, EgressRefused, Resumed, Turn
 from orchestrator.journal import Entry
@@ -45,7 +46,8 @@ def summary(
     refused = [refusal(event) for event in events if isinstance(event, EgressRefused)]
     rows = [
         ("run", record.id),
-        ("task", cut(clean(record.task.prompt.partition("\n")[0]), 80)),
+        ("task", task_line(record, 80)),
+        ("added", added_line(record, 80)),
         ("worker", _worker(record, events)),
         ("resumes", record.resumes),
         ("repository", f"{clean(record.task.repository)} at {record.base[:10]}"),

@@ -52,6 +52,7 @@ LAYERS = (
     | {"nearest", "patching", "template", "whole"},
     {"repository", "clone", "quarantine", "journal", "records", "models", "guardrails", "prompts"}
     | {
+        "asked",
         "history",
         "inputs",
         "committed",

@@ -5,6 +5,7 @@ import time
 import click
 import msgspec
 
+from orchestrator.asked import whole_line
 from orchestrator.cli import place, say
 from orchestrator.cli.options import as_json, common
 from orchestrator.record import Damaged, Record
@@ -41,5 +42,5 @@ def _row(run: Record | Damaged) -> tuple[str, ...]:
     if isinstance(run, Damaged):
         return (clean(run.id), "", "damaged", "", "", cut(clean(run.reason), 60))
     begun = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
-    task = cut(clean(run.task.prompt.partition("\n")[0]), 60)
-    return (run.id, begun, run.progress_word, run.verdict or "", run.task.worker, task)
+    state, worker = run.progress_word, run.task.worker
+    return (run.id, begun, state, run.verdict or "", worker, whole_line(run, 60))

@@ -15,10 +15,7 @@ from orchestrator.models.access import DIRECT
 from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
 from orchestrator.planning import Flags
-from orchestrator.prompts import RESUMED
-
-GO_ON = "Go on with the task where you left off."
-"""What is said where nothing else is."""
+from orchestrator.prompts import resumed
 
 
 @click.command("resume")
@@ -48,13 +45,13 @@ def command(
       orchestrator resume k7m2x "mend the test, too" --max-cost 5
       orchestrator resume k7m2x "the other way" --fork
     """
-    said = request.prompt(words, sys.stdin.buffer.read) or GO_ON
+    said = resumed(request.prompt(words, sys.stdin.buffer.read))
     record = place.records().find(run)
     origin = Origin.of(record, place.records().folder(record.id), fork=fork)
     given["private_hosts"] += access.private_hosts(os.environ)
     flags = again.over(again.flags(record), Flags(**given))
     repository = replace(place.repository_of(record), name=record.task.repository)
-    planned = plan(repository, f"{said}\n\n{RESUMED}", flags)
+    planned = plan(repository, said, flags)
     for warning in planned.warnings:
         say.note(f"note: {warning}")
     traffic = Recording() if recording else DIRECT

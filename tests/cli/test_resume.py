@@ -99,6 +99,13 @@ def test_a_run_of_our_own_agent_goes_on_with_its_conversation(
     branch = third["branch"]
     assert git("show", f"{branch}:sums.py", f"{branch}:new.txt").endswith("a + b\nnew")
     assert git("rev-list", "--count", f"main..{branch}") == "2"
+    rows = orchestrator("list").text.splitlines()
+    listed = {row.partition(" agent ")[2].strip() for row in rows[1:]}
+    assert listed == {"mend it", "mend it (resumed: write, too)", "mend it (resumed)"}
+    assert [each["asked"] for each in (first, second, third)] == ["", "mend it", "mend it"]
+    shown = orchestrator("show", second["id"]).text
+    assert "  task        mend it (resumed)\n  added       write, too\n" in shown
+    assert "  added  " not in orchestrator("show", third["id"]).text
 
 
 def kill_at_work(*arguments):

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from orchestrator.asked import whole_line
 from orchestrator.events import (
     Changed,
     CheckFinished,
@@ -31,6 +32,7 @@ from orchestrator.events import (
 from orchestrator.evidence import Evidence
 from orchestrator.journal import Entry
 from orchestrator.outcome import Finding, Outcome, Verdict
+from orchestrator.prompts import resumed
 from orchestrator.record import Approval, Owner, Record
 from orchestrator.render import lines
 from orchestrator.screen import Ink
@@ -260,6 +262,21 @@ def test_a_run_is_summed_up():
         "  orchestrator discard abcde",
         "  git -C /r merge --no-ff agent/20261121-090000-abcde",
     ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words", "listed"),
+    [
+        ("mend it\nplease", "", "mend it (resumed)"),
+        ("mend it\nplease", "write,\ntoo", "mend it (resumed: write,)"),
+        ("m" * 60, "", "m" * 49 + "… (resumed)"),
+        ("m" * 60, "w" * 60, "m" * 27 + "… (resumed: " + "w" * 19 + "…)"),
+    ],
+)
+def test_a_run_that_goes_on_is_listed_by_the_task_it_began_with(asked, words, listed):
+    run = record(resumes="r0", asked=asked, task=Task("/r", resumed(words)))
+    assert whole_line(run, 60) == listed
+    assert len(listed) <= 60
 
 
 @pytest.mark.parametrize(
