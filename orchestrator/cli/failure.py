@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli import place
+from orchestrator.cli import place, unknown
 from orchestrator.errors import OrchestratorError, UsageError
 from orchestrator.screen import clean, clean_lines
 from sandbox.errors import NoRuntimeError, SandboxError, SetupError
@@ -77,9 +77,15 @@ def _sentence(error: Exception) -> str:
 
 
 def _usage(error: click.ClickException) -> str:
-    message = clean(error.format_message())
+    message = clean(_message(error))
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message} See `{context.command_path} --help`." if context else message
+
+
+def _message(error: click.ClickException) -> str:
+    if isinstance(error, click.NoSuchOption):
+        return unknown.option(error)
+    return error.format_message()
 
 
 def _at(error: OSError) -> str:

@@ -71,6 +71,29 @@ def test_help_imports_nothing_of_ours_but_the_command_line_and_its_errors():
             " See `orchestrator outline --help`.\n",
         ),
         (("list", "--fast"), "error: No such option '--fast'. See `orchestrator list --help`.\n"),
+        (
+            ("run", "--memory", "64g"),
+            "error: No such option '--memory': `memory` under [sandbox] in .orchestrator.toml sets"
+            " that. See `orchestrator run --help`.\n",
+        ),
+        (
+            ("resume", "--file-size=9g"),
+            "error: No such option '--file-size': `file_size` under [sandbox] in .orchestrator.toml"
+            " sets that. See `orchestrator resume --help`.\n",
+        ),
+        (
+            ("run", "--max-cots", "3"),
+            "error: No such option '--max-cots': did you mean --max-cost?"
+            " See `orchestrator run --help`.\n",
+        ),
+        (
+            ("run", "--effort", "3"),  # whose dashes make it like --record
+            "error: No such option '--effort'. See `orchestrator run --help`.\n",
+        ),
+        (
+            ("gc", "--memory", "3"),
+            "error: No such option '--memory'. See `orchestrator gc --help`.\n",
+        ),
     ],
 )
 def test_a_wrong_word_is_one_sentence(orchestrator, arguments, message):
