@@ -12,6 +12,7 @@ from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
 from orchestrator.render import WIDTH, count, found, refusal, verdict_word
 from orchestrator.screen import Ink, clean, clean_lines, columns, cut, wrapped
+from orchestrator.task import Task
 
 REFUSED = 10
 """Hosts that are listed; a program can ask for any number, and the outcome stands above them."""
@@ -187,9 +188,9 @@ def _results(record: Record, tree: str) -> dict[str, bool]:
 
 def next_steps(record: Record, gone: bool = False) -> list[str]:
     """The commands that make sense now; `gone` where the branch is no longer there."""
-    verbs = (*_verbs(record), *_going_on(record))
-    ours = [f"  orchestrator {verb} {short(record)}" for verb in verbs]
-    return ["next:", *ours, *(_bringing_back(record) if gone else _merging(record))]
+    ours = [f"  orchestrator {verb} {short(record)}" for verb in _verbs(record)]
+    git = _bringing_back(record) if gone else _merging(record)
+    return ["next:", *ours, *_going_on(record), *git]
 
 
 def _bringing_back(record: Record) -> list[str]:
@@ -198,17 +199,24 @@ def _bringing_back(record: Record) -> list[str]:
 
 
 def _going_on(record: Record) -> list[str]:
-    """Whether its worker was stopped in the midst of work that it can go on with."""
+    """How its worker goes on: as it was, where it was cut off; told what to do, where blocked."""
     stopped = record.shown_state == "interrupted" or record.outcome in _CUT_OFF
-    task = record.task
-    alone = task.worker == "command" or task.conversation
-    if not stopped or alone or record.discarded:
+    blocked = record.outcome is Outcome.BLOCKED
+    if not (stopped or blocked) or record.discarded or not _has_session(record.task):
         return []
+    words = ' "..."' if blocked else ""
+    return [f"  orchestrator resume {short(record)}{words}"]
+
+
+def _has_session(task: Task) -> bool:
+    """Whether its worker can go on with what it said and did; an edit does by `edit`."""
+    if task.worker == "command" or task.conversation:
+        return False
     if task.worker == "acp":
         from orchestrator.delegates.acp_agents import resumable  # noqa: PLC0415  # 0.2 s
 
-        return ["resume"] if resumable(task.command) else []
-    return ["resume"]
+        return resumable(task.command)
+    return True
 
 
 def _verbs(record: Record) -> list[str]:

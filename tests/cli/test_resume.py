@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -106,6 +107,23 @@ def test_a_run_of_our_own_agent_goes_on_with_its_conversation(
     shown = orchestrator("show", second["id"]).text
     assert "  task        mend it (resumed)\n  added       write, too\n" in shown
     assert "  added  " not in orchestrator("show", third["id"]).text
+
+
+def test_a_blocked_run_goes_on_as_its_end_says(repository, orchestrator, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789abcdef")
+    write = Call("write_file", {"path": ".github/workflows/ci.yml", "content": "on: push\n"})
+    undo = Call("bash", {"command": f"rm -r .github; {PLUS}"})
+    ends = (Step("Written."), Step("I take it back.", (undo,)), Step("Gone."))
+    with play(Step("I write it.", (write,)), *ends) as api:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+        blocked = orchestrator("run", "mend it", "-q")
+        (line,) = [each for each in blocked.text.splitlines() if " resume " in each]
+        typed = line.replace("...", "leave CI alone")
+        done = orchestrator(*shlex.split(typed)[1:], "-q", "--json")
+    assert (blocked.code, done.code) == (3, 0)
+    assert line.endswith(' "..."')
+    assert "leave CI alone" in json.dumps(api.requests[-1].body["messages"])
+    assert git("diff", "--name-only", "main", done.json["branch"]) == "sums.py"
 
 
 def kill_at_work(*arguments):

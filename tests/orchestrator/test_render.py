@@ -385,8 +385,20 @@ def test_an_approval_is_named():
 COMMAND = Task(repository="/r", prompt="ruff", worker="command", command=("ruff",))
 AGENT = Task(repository="/r", prompt="p", worker="acp", command=("python3", "an agent.py"))
 KNOWN = Task(repository="/r", prompt="p", worker="acp", command=("codex-acp",))
+EDIT = Task(repository="/r", prompt="p", only=("a",), conversation="f")
 NEXT = {
-    "blocked": (record(verdict=Verdict.BLOCK, branch=""), ["diff", "discard"]),
+    "blocked": (
+        record(outcome=Outcome.BLOCKED, verdict=Verdict.BLOCK, branch=""),
+        ["diff", "discard", 'resume abcde "..."'],
+    ),
+    "a command that was blocked": (
+        record(outcome=Outcome.BLOCKED, verdict=Verdict.BLOCK, branch="", task=COMMAND),
+        ["diff", "discard"],
+    ),
+    "an edit that was blocked": (
+        record(outcome=Outcome.BLOCKED, verdict=Verdict.BLOCK, branch="", task=EDIT),
+        ["diff", "discard"],
+    ),
     "review": (
         record(outcome=Outcome.NEEDS_REVIEW, verdict=Verdict.REVIEW),
         ["diff", "approve", "discard"],
@@ -422,7 +434,8 @@ NEXT = {
 def test_the_next_commands_make_sense(name):
     run, verbs = NEXT[name]
     shown = summary(run, [], PLAIN)
-    assert shown[shown.index("next:") + 1 :] == [f"  orchestrator {verb} abcde" for verb in verbs]
+    said = [verb if "abcde" in verb else f"{verb} abcde" for verb in verbs]
+    assert shown[shown.index("next:") + 1 :] == [f"  orchestrator {each}" for each in said]
 
 
 def test_many_refused_hosts_do_not_bury_the_outcome():
