@@ -20,15 +20,24 @@ def _prefix() -> str:
 @contextlib.contextmanager
 def folder(within: Path | None = None) -> Iterator[Path]:
     """A new private folder, removed at the end; `within` is by default the temporary folder."""
-    while True:
-        place = Path(tempfile.mkdtemp(prefix=_prefix(), suffix=".new", dir=within))
-        with _held(place, os.O_DIRECTORY, wait=True) as there:
-            if there:
-                try:
-                    yield place
-                finally:
-                    shutil.rmtree(place, ignore_errors=True)
-                return
+    with contextlib.ExitStack() as held:
+        place = _made(within, held)
+        while place is None:  # a sweep took it for left over
+            place = _made(within, held)
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _made(within: Path | None, held: contextlib.ExitStack) -> Path | None:
+    """A new folder and its lock; None when another process was first to hold it."""
+    place = Path(tempfile.mkdtemp(prefix=_prefix(), suffix=".new", dir=within))
+    try:
+        there = held.enter_context(_held(place, os.O_DIRECTORY, wait=True))
+    except FileNotFoundError:
+        return None
+    return place if there else None
 
 
 @contextlib.contextmanager

@@ -48,6 +48,27 @@ def test_a_killed_process_loses_its_folder_and_a_live_one_keeps_it(tmp_path, hol
     assert os.listdir(tmp_path) == []
 
 
+def test_a_folder_that_is_swept_before_it_is_held_is_made_again(tmp_path):
+    done = threading.Event()
+
+    def sweep():
+        while not done.is_set():
+            scratch.sweep(tmp_path)
+
+    sweepers = [threading.Thread(target=sweep) for _ in range(2)]
+    for thread in sweepers:
+        thread.start()
+    try:
+        for _ in range(1000):
+            with scratch.folder(tmp_path) as place:
+                (place / "x").write_text("x")
+    finally:
+        done.set()
+        for thread in sweepers:
+            thread.join()
+    assert os.listdir(tmp_path) == []
+
+
 def test_what_is_not_of_our_making_stays(tmp_path):
     prefix = f"orchestrator-{os.getuid()}-"
     (tmp_path / f"{prefix}notes.txt").write_text("mine")
