@@ -211,19 +211,18 @@ class Box:
         A sandbox without room for that is ended.
         """
         seconds = snapshot.REHASH_SECONDS if anew else snapshot.SECONDS
-        try:
+        with self._recording():
             return snapshot.take(self.channel, previous, pack, cap=cap, seconds=seconds, anew=anew)
-        except DiskFullError:
-            self._end()
-            raise
 
     def rehash(self) -> str:
         """The tree of the files as they are, found without any cache, see `snapshot.rehash`."""
-        return snapshot.rehash(self.channel)
+        with self._recording():
+            return snapshot.rehash(self.channel)
 
     def reset(self, pack: Path | None, tree: str) -> None:
         """Make the files exactly `tree`; what set-up left untracked stays, see `snapshot.reset`."""
-        snapshot.reset(self.channel, pack, tree)
+        with self._recording():
+            snapshot.reset(self.channel, pack, tree)
 
     def sweep(self) -> None:
         """Kill every process of the working user, daemons and a live fork bomb included.
@@ -261,6 +260,14 @@ class Box:
         self._watch.told(left.root.size)
         if self._watch.over:
             raise self._watch.over
+
+    @contextlib.contextmanager
+    def _recording(self) -> Iterator[None]:
+        try:
+            yield
+        except DiskFullError as error:
+            self._end()
+            raise DiskFullError(disk.unrecordable(self.limits, error.said), error.said) from error
 
     def _end(self) -> None:
         """End it for its full disk: what works in it could ask a model for more."""

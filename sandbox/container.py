@@ -14,10 +14,12 @@ from requests.exceptions import RequestException
 
 from sandbox.engine import Engine, facts
 from sandbox.errors import EngineError, ImageError, Limit, SandboxError, SandboxLostError
-from sandbox.limits import Limits
+from sandbox.limits import Limits, shown
 
 NAME = "name"
 """The label that repeats a container's name: only the container itself can have both."""
+DISK = "disk"
+"""The label that says how large the files of a container may be."""
 DISK_SIGNAL, HOST_SIGNAL = signal.SIGXFSZ, signal.SIGUSR2
 """What `disk` ends a container with. Its PID 1 is root's, so nobody inside can send it either."""
 SLEPT, KILLED = 0, 128
@@ -32,8 +34,8 @@ LIMITS: Mapping[int, tuple[Limit, str]] = {
     ),
     KILLED + DISK_SIGNAL: (
         "disk",
-        "The sandbox's files reached its disk limit: raise `disk` under [sandbox], or have the "
-        "work leave less behind.",
+        "The sandbox's files reached its disk limit: raise `disk` under [sandbox]{disk}, or have "
+        "the work leave less behind.",
     ),
     KILLED + HOST_SIGNAL: (
         "disk",
@@ -41,7 +43,8 @@ LIMITS: Mapping[int, tuple[Limit, str]] = {
         "some space there (`docker system df` shows what uses it) and start the run again.",
     ),
 }
-"""By the exit status of PID 1: the limit at which the sandbox was ended, in a word and a sentence.
+"""By the exit status of PID 1: the limit at which the sandbox was ended, in a word and a sentence
+that tells how large `disk` is.
 
 It is a fact of the engine's: what happened is known even when whoever ended it died meanwhile.
 """
@@ -50,7 +53,8 @@ It is a fact of the engine's: what happened is known even when whoever ended it 
 def labels(engine: Engine, limits: Limits, run: str, purpose: str) -> dict[str, str]:
     """Whose container this is and until when: what `sweep` decides by after a crash."""
     deadline = str(int(time.time() + limits.seconds))
-    return engine.host_labels() | {"run": run, "purpose": purpose, "deadline": deadline}
+    of_run = {"run": run, "purpose": purpose, "deadline": deadline}
+    return engine.host_labels() | of_run | {DISK: shown(limits.disk)}
 
 
 @contextlib.contextmanager
@@ -143,27 +147,31 @@ def _silent(error: Exception) -> EngineError:
 def lost(api: APIClient, container: str) -> SandboxLostError | None:
     """Why the container does not run any more, as the error to raise; None while it does."""
     try:
-        facts = api.inspect_container(container)["State"]
+        found = api.inspect_container(container)
     except NotFound:
         return SandboxLostError("The sandbox was removed from outside: start the run again.")
     except (DockerException, RequestException) as error:
         return SandboxLostError(str(_silent(error)))
+    facts, said = found["State"], found["Config"]["Labels"] or {}
     if facts["Running"]:
         return None
     # Not by `OOMKilled`: it is false after an exec'd process, and true for any child killed before.
-    if reached := LIMITS.get(facts["ExitCode"]):
-        limit, sentence = reached
-        return SandboxLostError(sentence, limit)
+    if facts["ExitCode"] in LIMITS:
+        return _at_limit(facts["ExitCode"], said.get(DISK, ""))
     return SandboxLostError(
         f"The sandbox ended at {facts['FinishedAt']} with exit status {facts['ExitCode']}: start "
         "the run again."
     )
 
 
-def ended(by: signal.Signals) -> SandboxLostError:
+def ended(by: signal.Signals, disk: int) -> SandboxLostError:
     """What `lost` says, as soon as the engine knows, of a container that was ended so."""
-    limit, sentence = LIMITS[KILLED + by]
-    return SandboxLostError(sentence, limit)
+    return _at_limit(KILLED + by, shown(disk))
+
+
+def _at_limit(status: int, disk: str) -> SandboxLostError:
+    limit, sentence = LIMITS[status]
+    return SandboxLostError(sentence.format(disk=f" (it is {disk})" if disk else ""), limit)
 
 
 def death(api: APIClient, container: str) -> SandboxLostError | None:

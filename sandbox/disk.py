@@ -25,7 +25,7 @@ from requests.exceptions import RequestException
 from sandbox.container import DISK_SIGNAL, HOST_SIGNAL, ended
 from sandbox.engine import Engine, facts
 from sandbox.errors import SandboxLostError
-from sandbox.limits import Limits
+from sandbox.limits import Limits, shown
 
 INTERVAL = 1.0
 """Seconds between two looks, at least."""
@@ -49,12 +49,12 @@ FULL = ("no space left on device", "disk quota exceeded")
 """What the system says of a full disk and of a quota that is used up: xfs says the first of both,
 btrfs has words of its own."""
 FULL_DISK = (
-    "The sandbox's disk is full: raise `disk` under [sandbox], have the work leave less behind, or "
-    "free some space on the Docker Engine's machine."
+    "The sandbox's disk is full: raise `disk` under [sandbox] (it is {disk}), have the work leave "
+    "less behind, or free some space on the Docker Engine's machine."
 )
 FULL_MEMORY = (
-    "The sandbox's memory for /workspace is full: raise `memory` under [sandbox], or have the work "
-    "leave less behind."
+    "The sandbox's memory for /workspace is full: raise `memory` under [sandbox] (it is {memory}, "
+    "of which half is for /workspace), or have the work leave less behind."
 )
 
 
@@ -102,10 +102,22 @@ class Left:
 def full(left: Left, limits: Limits) -> str:
     """What there is to say when no room is left; else nothing."""
     if left.root.below(LEAST):
-        return FULL_DISK
+        return FULL_DISK.format(disk=shown(limits.disk))
     if limits.workspace == "memory" and left.workspace.below(LEAST):
-        return FULL_MEMORY
+        return FULL_MEMORY.format(memory=shown(limits.memory))
     return ""
+
+
+def unrecordable(limits: Limits, said: str) -> str:
+    """What there is to say when a program that records the files says that there is no room."""
+    which, size = "`disk`", f"it is {shown(limits.disk)}"
+    if limits.workspace == "memory":
+        which = "`memory` or `disk`"
+        size = f"they are {shown(limits.memory)} and {shown(limits.disk)}"
+    return (
+        f"The sandbox's disk is full: raise {which} under [sandbox] ({size}), or have the work"
+        f" leave less behind. ({said})"
+    )
 
 
 def says_full(text: str) -> bool:
@@ -187,7 +199,7 @@ class Watch:
     def end(self, by: Signals = DISK_SIGNAL) -> None:
         """End the container; `over` says so. Raises what is in `GONE` when it has ended before."""
         self._api.kill(self._container, int(by))
-        self.over = ended(by)
+        self.over = ended(by, self._size)
 
     def _look(self, now: bool = False) -> bool | None:
         """Whether the container still runs; None when that was not asked, or not answered."""

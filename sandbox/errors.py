@@ -55,7 +55,11 @@ class SandboxLostError(SandboxError):
 
 
 class DiskFullError(SandboxError):
-    """The container's or the host's disk is full."""
+    """The container's or the host's disk is full; `said` is what a program in it said of that."""
+
+    def __init__(self, message: str, said: str = "") -> None:
+        super().__init__(message)
+        self.said = said
 
 
 class CrossingError(SandboxError):

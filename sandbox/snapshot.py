@@ -207,10 +207,7 @@ def _judge(end: Exit, complaint: bytes, what: str, seconds: float) -> None:
             "look for huge or endless files there."
         )
     if says_full(said):
-        raise DiskFullError(
-            "The sandbox's disk is full: raise `disk` under [sandbox] (`memory` where its files are"
-            f" in memory), or have the work leave less behind. ({said})"
-        )
+        raise DiskFullError(f"The sandbox's disk is full: leave less behind. ({said})", said)
     if end.status == CROWDED:
         raise CrowdedError(
             "The sandbox's files cannot be recorded, for its processes leave no room for another: "

@@ -120,7 +120,7 @@ def test_a_full_disk_is_told_by_a_quota_where_there_is_one_else_by_the_watch(
     quota = probe.unlimited_disk(engine, BASE_IMAGE) is None
     with pytest.raises(DiskFullError if quota else SandboxLostError) as error:
         filled(make_box(Limits(disk=64 << 20)), source, tmp_path / "pack")
-    assert "`disk` under [sandbox]" in str(error.value)
+    assert "`disk` under [sandbox] (it is 64m)" in str(error.value)
 
 
 @pytest.mark.parametrize("spare", [Room(1 << 60, 0), Room(0, 1 << 60)])

@@ -63,8 +63,8 @@ def test_the_watch_ends_with_the_box(make_box, engine, image):
 @pytest.mark.parametrize("small", [Room(LEAST.size - 1, 1 << 20), Room(1 << 40, LEAST.files - 1)])
 def test_a_disk_is_full_with_little_room_left_and_so_is_the_memory_for_files(small):
     on_disk, in_memory = Limits(), Limits(workspace="memory")
-    assert "`disk` under" in full(Left(small, ROOMY), on_disk)
-    assert "`memory` under" in full(Left(ROOMY, small), in_memory)
+    assert "`disk` under [sandbox] (it is 20g)" in full(Left(small, ROOMY), on_disk)
+    assert "`memory` under [sandbox] (it is 4g, of" in full(Left(ROOMY, small), in_memory)
     assert (full(Left(ROOMY, ROOMY), in_memory), full(Left(LEAST, LEAST), on_disk)) == ("", "")
 
 
@@ -109,6 +109,12 @@ def test_who_asks_whether_a_sandbox_lives_has_its_files_counted(unwatched):
     assert unwatched.lost() is None
     unwatched.run(FILL)
     assert (unwatched.lost().limit, unwatched.lost().limit) == ("disk", "disk")
+
+
+def test_whoever_looks_at_an_ended_sandbox_is_told_how_large_it_could_be(unwatched, engine):
+    unwatched.run(FILL)
+    told = unwatched.lost(), container.death(engine.client.api, unwatched.id)
+    assert ["raise `disk` under [sandbox] (it is 64m)" in str(each) for each in told] == [True] * 2
 
 
 def test_files_whose_count_is_slow_are_counted_only_where_much_room_went(unwatched, monkeypatch):

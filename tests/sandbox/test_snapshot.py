@@ -364,6 +364,22 @@ def test_a_full_disk_in_the_sandbox_is_named(tmp_path, words):
         take(full, "b" * 40, tmp_path / "pack")
 
 
+@pytest.mark.parametrize(
+    ("workspace", "told"),
+    [
+        ("disk", "raise `disk` under [sandbox] (it is 20g), or"),
+        ("memory", "raise `memory` or `disk` under [sandbox] (they are 4g and 20g), or"),
+    ],
+)
+def test_a_box_tells_the_size_that_was_full_and_is_ended(make_box, tmp_path, workspace, told):
+    box = make_box(Limits(workspace=workspace))
+    box.channel = Told(complaint=b"git: No space left on device", end=Exit(1, 0.1))
+    with pytest.raises(DiskFullError) as full:
+        box.snapshot("b" * 40, tmp_path / "pack")
+    assert told in str(full.value)
+    assert box.lost().limit == "disk"
+
+
 def test_a_failure_is_told_in_the_sandboxs_words(tmp_path):
     with pytest.raises(CrossingError, match="cannot be recorded: git status: fatal"):
         take(Told(complaint=b"git status: fatal", end=Exit(1, 0.1)), "b" * 40, tmp_path / "pack")

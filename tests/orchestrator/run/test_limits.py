@@ -29,7 +29,7 @@ def test_a_sandbox_ended_by_the_watch_keeps_what_was_recorded_and_asks_no_model_
     assert (ran.record.outcome, ran.record.turns) == (Outcome.DISK_FULL, 2)
     assert ran.record.outcome.exit_code == 1
     assert ran.subjects == ["write_file: a.txt"]
-    assert (ran.told(Crashed), "disk limit" in ran.record.message) == ([], True)
+    assert (ran.told(Crashed), "[sandbox] (it is 64m)" in ran.record.message) == ([], True)
     said = ran.told(ToolFinished)[-1].result
     assert said == prompts.OVER.format(ran.record.message.removesuffix("; 1 commit"))
 
@@ -75,7 +75,8 @@ def test_files_that_fill_the_memory_for_them_end_the_run_likewise(desk, unwatche
     fill = "echo a > a.txt; head -c 200000000 /dev/zero > x.log"
     ran = bash(desk, fill, workspace="memory", memory="256m")
     assert (ran.record.outcome, ran.record.turns) == (Outcome.DISK_FULL, 1)
-    assert (len(ran.subjects), "`memory` under" in ran.record.message) == (1, True)
+    told = "`memory` under [sandbox] (it is 256m, of which half is for /workspace)"
+    assert (len(ran.subjects), told in ran.record.message) == (1, True)
     assert "No space left on device" in ran.told(ToolFinished)[-1].result
 
 
