@@ -28,6 +28,9 @@ from orchestrator.record import Record
 from orchestrator.records import Held
 from sandbox.errors import CrossingError, DiskFullError, SandboxError, SandboxLostError
 
+INDENTED = "\n  "
+"""Where the lines begin that stand below the sentence of an error."""
+
 Watch = Callable[[AnyEvent], None]
 """Is told every event as it happens, also those the journal does not keep."""
 
@@ -64,7 +67,9 @@ class Attempt:
     said: str = ""
     """The worker's last words."""
     error: str = ""
-    """What went wrong outside the worker."""
+    """What went wrong outside the worker, in a sentence."""
+    below: str = ""
+    """Indented lines that belong to it, such as what a service said; often none."""
     commits: int = 0
     totals: Totals = Totals()
     asked: ToolStarted | None = None
@@ -128,7 +133,9 @@ class Attempt:
             facts = _facts_of(error, self.facts)
             if facts is None:
                 raise
-            self.facts, self.error = facts, _sentence(error)
+            self.facts = facts
+            self.error, between, lines = _sentence(error).partition(INDENTED)
+            self.below = between + lines
 
     def last_touch(self) -> FilesTouched:
         """Whose doing it is what still differs at the end: a call that was cut off, or nobody's."""
@@ -149,6 +156,7 @@ class Attempt:
         """Say how it ended, for good."""
         outcome = judge_run(self.facts)
         message = reason(self._ending(outcome)) + _without_branch(self.held.record, outcome)
+        message += self.below
         record = self.held.update(
             state="finished",
             outcome=outcome,

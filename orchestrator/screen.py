@@ -48,8 +48,14 @@ def cut(line: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A text as lines of at most `width` characters where words allow it; nothing is lost."""
-    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    """A text as lines of at most `width` characters where words allow it; nothing is lost.
+
+    All of them are indented as the text is.
+    """
+    indent = text[: len(text) - len(text.lstrip())]
+    return wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def without_commands(line: str) -> str:

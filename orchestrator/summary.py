@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable
+from itertools import dropwhile
 from pathlib import Path
 
 from orchestrator.asked import added_line, task_line
@@ -87,11 +88,17 @@ def _more_refused(record: Record, number: int) -> str:
 
 
 def headline(record: Record, ink: Ink) -> list[str]:
-    """The state or the outcome, with the whole message: advice is often at its end."""
+    """The state or the outcome, with the whole message: advice is often at its end.
+
+    What is indented in it, such as the log of a service, stays in lines.
+    """
     state = clean(record.state_word)
-    message = " ".join(clean_lines(record.message)).strip()
+    told = clean_lines(record.message)
+    lines = list(dropwhile(lambda line: not line.startswith("  "), told))
+    message = " ".join(told[: len(told) - len(lines)]).strip()
     first, *rest = wrapped(f"{state}: {message}" if message else state, WIDTH)
-    return [_painted(record, state, ink) + first.removeprefix(state), *rest]
+    below = [part for line in lines for part in wrapped(line, WIDTH)]
+    return [_painted(record, state, ink) + first.removeprefix(state), *rest, *below]
 
 
 def _painted(record: Record, word: str, ink: Ink) -> str:

@@ -159,5 +159,7 @@ class _Started:
             advice += "; it ran as root without any right, so `user` may have to name its own user"
         lines = self._api.logs(self._id, tail=TAIL).decode("utf-8", "replace").split("\n")
         shown = ["".join(filter(str.isprintable, line))[:WIDTH] for line in lines]
-        said = " | ".join(filter(None, shown)) or "nothing"
-        return SandboxError(f"The service {self._companion.name} {what}; {advice}. It said: {said}")
+        said = [f"    {line}" for line in shown if line.strip()]
+        below = ["  It said:", *said] if said else ["  It said nothing."]
+        sentence = f"The service {self._companion.name} {what}; {advice}."
+        return SandboxError("\n".join([sentence, *below]))

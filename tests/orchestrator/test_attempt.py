@@ -8,7 +8,7 @@ from orchestrator.attempt import Attempt
 from orchestrator.events import Delegated, FilesTouched, ToolFinished, ToolStarted, Turn
 from orchestrator.journal import Journal
 from orchestrator.outcome import Outcome, judge_run
-from sandbox.errors import SandboxLostError
+from sandbox.errors import SandboxError, SandboxLostError
 
 
 @pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EDQUOT])
@@ -29,6 +29,13 @@ def test_a_dead_sandbox_is_a_fact_by_the_limit_it_reached(limit, outcome):
     with attempt.gathering():
         raise SandboxLostError("It ended.", limit)
     assert (judge_run(attempt.facts), attempt.error) == (outcome, "It ended.")
+
+
+def test_the_lines_below_a_sentence_are_no_part_of_it():
+    attempt = Attempt(held=None, journal=None, watch=None)
+    with attempt.gathering():
+        raise SandboxError("The service db ended.\n  It said:\n    oh")
+    assert (attempt.error, attempt.below) == ("The service db ended.", "\n  It said:\n    oh")
 
 
 def test_an_error_nobody_expects_is_raised():

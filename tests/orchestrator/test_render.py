@@ -336,6 +336,12 @@ def test_the_end_of_a_long_message_is_not_lost():
     )
 
 
+def test_what_is_indented_in_a_message_stays_in_lines():
+    long = "    " + "w" * 60 + " " + "x" * 60
+    shown = summary(record(message=f"It\nended.\n  It said:\n    oh\n{long}"), [], PLAIN)
+    assert shown[:5] == ["done: It ended.", "  It said:", "    oh", long[:64], "    " + long[65:]]
+
+
 def test_a_long_warning_is_whole():
     shown = lines(Warned(text="so it is, " * 40 + "type this"), PLAIN)
     assert (len(shown), shown[-1][-9:]) == (5, "type this")

@@ -125,12 +125,14 @@ def test_a_reopened_sandbox_has_new_services(engine, open_with, postgres):
     ("options", "said"),
     [
         (
-            {"command": ("sh", "-c", "echo oh no; exit 3")},
-            r"The service db ended with exit status 3 before it was ready; mend .* It said: oh no",
+            {"command": ("sh", "-c", "echo oh; echo; echo ' no'; exit 3")},
+            r"The service db ended with exit status 3 before it was ready; mend .*\.\n"
+            r"  It said:\n    oh\n     no$",
         ),
         (
             {"ready": "sleep 9", "seconds": 1.0},
-            r"The service db was not ready within 1 s: `sleep 9` did not succeed; .*listening on",
+            r"The service db was not ready within 1 s: `sleep 9` did not succeed; .*\.\n"
+            r"  It said:\n(    .*\n)*    .*listening on",
         ),
         (
             {"ready": "", "port": 9, "seconds": 1.0},
@@ -138,10 +140,14 @@ def test_a_reopened_sandbox_has_new_services(engine, open_with, postgres):
         ),
         (
             {"user": "root"},
-            r"The service db ended with exit status 1 .*It said: .*\"root\" execution",
+            r"The service db ended with exit status 1 .*\.\n  It said:\n    .*\"root\" execution",
+        ),
+        (
+            {"command": ("false",)},
+            r"The service db ended with exit status 1 .*\.\n  It said nothing\.$",
         ),
     ],
-    ids=["ends", "hangs", "closed", "root"],
+    ids=["ends", "hangs", "closed", "root", "silent"],
 )
 def test_a_service_that_is_not_ready_says_why(open_with, postgres, options, said):
     with pytest.raises(SandboxError, match=said):

@@ -4,7 +4,9 @@ import pytest
 
 from orchestrator.beside import Beside
 from orchestrator.outcome import Outcome
+from orchestrator.screen import Ink
 from orchestrator.settings import Settings
+from orchestrator.summary import headline
 from tests.conftest import engine as engine
 from tests.orchestrator.run.conftest import containers
 from tests.postgres import READY
@@ -28,8 +30,10 @@ def test_work_and_proof_find_a_database_each_its_own_and_fresh(desk, stated):
 
 
 def test_a_service_that_does_not_come_up_ends_the_run_and_says_why(desk, postgres):
-    broken = Beside(postgres, command=("sh", "-c", "echo no space for rent; exit 3"), port=5432)
+    says = "echo no space; echo for rent; exit 3"
+    broken = Beside(postgres, command=("sh", "-c", says), port=5432)
     ran = desk.run("true", stated=Settings(services={"db": broken}))
     assert ran.record.outcome is Outcome.WORKER_ERROR
     assert "The service db ended with exit status 3" in ran.record.message
-    assert "no space for rent" in ran.record.message
+    shown = headline(ran.record, Ink(on=False))
+    assert shown[-3:] == ["  It said:", "    no space", "    for rent"]
