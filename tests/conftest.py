@@ -5,14 +5,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
 
 from sandbox import BASE_IMAGE, Box, Engine, Limits, Source, connect, open_box, prepare
+from sandbox.errors import EngineError
 from tests.images_kinds import PreparedKind, image_kinds
 from tests.recorder import SETUP, TRACKED, Recorder, shallow_source
+from tests.tidy import remove_images
 
 FILES = {
     "README.md": b"# Tiny\n",
@@ -27,6 +29,15 @@ USUAL = Limits()
 def pytest_configure() -> None:
     """A shell that starts us in the background lets us ignore Ctrl-C, which tests send."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Once all workers have ended, what they left on the engine goes."""
+    if not hasattr(session.config, "workerinput"):
+        # As pytest-xdist does it: nothing else tells the folder that is above those of all workers.
+        folder = session.config._tmp_path_factory.getbasetemp()
+        with suppress(EngineError), closing(connect()) as engine:
+            remove_images(engine, folder)
 
 
 OWNER = """
