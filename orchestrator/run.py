@@ -312,6 +312,7 @@ def _deliver(attempt: Attempt, repository: Repository, changes: Changes) -> None
         # A change with a finding, that a later one took back, must not be seen.
         whole = FilesTouched(step=attempt.totals.turns, tool="all changes as one")
         tip = attempt.held.update(tip=changes.quarantine.squash(tip, _note(attempt, whole))).tip
+        attempt.commits = 1
     try:
         delivered = publish(repository, changes.quarantine, attempt.id, tip, squashed=tainted)
     except (OrchestratorError, OSError) as error:

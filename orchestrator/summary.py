@@ -1,13 +1,13 @@
 """A run as a person reads it afterwards: how it ended, on what grounds, and what to type next."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import dropwhile
 from pathlib import Path
 
 from orchestrator.asked import added_line, task_line
 from orchestrator.clone import address
-from orchestrator.events import AnyEvent, Changed, EgressRefused, Resumed, Turn
+from orchestrator.events import AnyEvent, Changed, Delivered, EgressRefused, Resumed, Turn
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
@@ -43,8 +43,6 @@ def summary(
     `gone` where its branch was deleted without a word to us; `most` findings are listed, or all.
     """
     events = [entry.event for entry in entries]
-    changes = sum(isinstance(event, Changed) for event in events)
-    changes += sum(event.commits for event in events if isinstance(event, Resumed))
     refused = [refusal(event) for event in events if isinstance(event, EgressRefused)]
     rows = [
         ("run", record.id),
@@ -54,7 +52,7 @@ def summary(
         ("resumes", record.resumes),
         ("repository", f"{clean(record.task.repository)} at {record.base[:10]}"),
         ("only", cut(clean(", ".join(record.task.only)), 80)),
-        ("branch", _branch(record, changes, gone)),
+        ("branch", _branch(record, events, gone)),
         ("verdict", _verdict(record, ink)),
         ("spent", _spent(record)),
         ("recorded", f"{record.recorded:,} bytes of model traffic" if record.recorded else ""),
@@ -121,13 +119,18 @@ def money(cost: float | None) -> str:
     return "cost unknown" if cost is None else f"${cost:.4f}"
 
 
-def _branch(record: Record, changes: int, gone: bool) -> str:
+def _branch(record: Record, events: Sequence[AnyEvent], gone: bool) -> str:
+    changes = sum(isinstance(event, Changed) for event in events)
+    changes += sum(event.commits for event in events if isinstance(event, Resumed))
+    commits = count(changes, "commit")
     if not record.branch:
-        return f"not published, {count(changes, 'commit')}" if changes else ""
+        return f"not published, {commits}" if changes else ""
+    if any(event.squashed for event in events if isinstance(event, Delivered)):
+        commits = f"1 commit for {count(changes, 'change')}"
     state = f", merged as {record.merged[:10]}" if record.merged else ""
     state += ", discarded" if record.discarded else ", deleted" if gone else ""
     where = f" in {clean(record.git_dir)}" if in_copy(record) else ""
-    return f"{record.branch}{where} ({count(changes, 'commit')}{state})"
+    return f"{record.branch}{where} ({commits}{state})"
 
 
 def in_copy(record: Record) -> bool:

@@ -313,6 +313,15 @@ def test_a_summary_says_which_agent_worked():
     assert "  worker      acp: python3 'an agent.py'" in summary(record(task=AGENT), [], PLAIN)
 
 
+def test_a_branch_that_holds_all_changes_as_one_commit_says_so():
+    delivered = Delivered(branch=record().branch, commit="c" * 40, squashed=True)
+    shown = summary(record(), [Entry(n, 0.0, CHANGED) for n in range(3)], PLAIN)
+    as_one = [Entry(n, 0.0, event) for n, event in enumerate((CHANGED,) * 3 + (delivered,))]
+    assert f"  branch      {record().branch} (3 commits)" in shown
+    told = f"  branch      {record().branch} (1 commit for 3 changes)"
+    assert told in summary(record(), as_one, PLAIN)
+
+
 def test_a_branch_in_a_copy_is_fetched_from_there():
     run = record(
         task=Task(repository="https://example.org/r.git", prompt="mend it"),

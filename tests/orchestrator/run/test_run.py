@@ -139,6 +139,7 @@ def test_a_change_that_was_blocked_and_taken_back_is_never_published(desk):
     assert (ran.record.outcome, len(ran.told(Changed))) == (Outcome.DONE, 3)
     assert ran.told(Delivered)[0].squashed
     assert len(ran.subjects) == 1
+    assert ran.record.message.startswith("1 commit, ")
 
 
 def test_a_change_for_review_is_published_and_says_so(desk):
