@@ -105,8 +105,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return [f"tree {tree[:10]} approved by {clean(by)}"]
         case Merged(branch=branch, commit=commit):
             return [f"merged into {clean(branch)} as {commit[:10]}"]
-        case RunFinished(outcome=outcome, seconds=seconds):
-            return [ink.bold(f"{outcome} after {seconds:.0f} s")]
+        case RunFinished():
+            return _finished(event, ink, streamed)
         case Session() | Resumed():
             return [_session(event)]
         case Text() | FilesTouched() | Turn() | ToolFinished() | Raw():
@@ -214,6 +214,13 @@ def _failed(event: ToolFinished, ink: Ink, streamed: bool) -> list[str]:
     if streamed and event.tool in ("bash", "command"):  # seen already, but for its exit status
         return [ink.red(f"     {cut(line, WIDTH)}") for line in clean_lines(result)[-1:]]
     return [ink.red(f"     {line}") for line in _some(event.result)]
+
+
+def _finished(event: RunFinished, ink: Ink, streamed: bool) -> list[str]:
+    """The end; why it is so, the summary says where the run is watched."""
+    why = [] if streamed else _whole(event.message, WIDTH - 5)
+    first = ink.bold(f"{event.outcome} after {event.seconds:.0f} s")
+    return [first, *(f"     {line}" for line in why)]
 
 
 def _session(event: Session | Resumed) -> str:

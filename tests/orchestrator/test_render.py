@@ -178,6 +178,10 @@ SHOWN = {
     ),
     "branch": (Delivered(branch="agent/r1", commit="c" * 40), ["branch agent/r1 at cccccccccc"]),
     "end": (RunFinished(outcome=Outcome.DONE, seconds=12.4), ["done after 12 s"]),
+    "end with a reason": (
+        RunFinished(outcome=Outcome.WORKER_ERROR, message="It ended.\n  It said:", seconds=0.1),
+        ["worker_error after 0 s", "     It ended.", "       It said:"],
+    ),
 }
 
 
@@ -193,6 +197,7 @@ def test_an_event_is_shown(name):
         (SHOWN["failed call"][0], ["     file"]),
         (SHOWN["red check"][0], ["check make test failed (2), 1.2 s"]),
         (SHOWN["verdict"][0], ["verdict block"]),
+        (SHOWN["end with a reason"][0], ["worker_error after 0 s"]),
     ],
 )
 def test_what_was_streamed_is_not_shown_again(event, expected):
