@@ -170,7 +170,7 @@ def _value(name: str, declared: Argument, said: str | None) -> tuple[str, ...]:
     if declared.optional:
         return ()
     about = f" ({declared.description})" if declared.description else ""
-    raise ValueError(f"an argument is missing: --arg {name}=...{about}")
+    raise ValueError(f"an argument is missing: --arg {name}=VALUE{about}")
 
 
 def _typed(name: str, declared: Argument, text: str) -> str:

@@ -86,7 +86,10 @@ def test_the_base_can_be_compared_with(repository, orchestrator):
             ("--use", "mnd"),
             "there is no command 'mnd' in the base's settings (known: mend:",
         ),
-        (("--use", "mend"), "the command mend: an argument is missing: --arg to=... (the new sum)"),
+        (
+            ("--use", "mend"),
+            "the command mend: an argument is missing: --arg to=VALUE (the new sum)",
+        ),
         (("--use", "mend", "--arg", "x=1"), "the command mend: there is no argument 'x' (known:"),
         (("--use", "wait", "--arg", "seconds=1s"), "'seconds' has to be an integer, not 1s"),
         (("--use", "wait", "--arg", "seconds=-1"), "'-1' in the place of {seconds} would be an"),

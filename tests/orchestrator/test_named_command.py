@@ -121,7 +121,7 @@ def test_a_default_is_written_as_in_toml(type_, default, word):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "the command fix: an argument is missing: --arg path=... (the folder to mend)"),
+        ((), "the command fix: an argument is missing: --arg path=VALUE (the folder to mend)"),
         (
             ("path=a", "levle=1"),
             "the command fix: there is no argument 'levle' (known: path, level",
