@@ -40,7 +40,11 @@ class _Asked:
 
 @click.command("edit")
 @click.argument("words", nargs=-1, metavar="FILE [TASK] [-]")
-@click.option("--base", help="Start from this branch, tag or commit, not from the last edit.")
+@click.option(
+    "--base",
+    metavar="REF",
+    help="Start from this branch, tag or commit, not from the last edit.",
+)
 @click.option("--status", "deed", flag_value="status", help="Tell about the file's conversation.")
 @click.option("--clear", "deed", flag_value="clear", help="Put the conversation into the archive.")
 @click.option("--list", "deed", flag_value="list", help="List the files that have one.")

@@ -54,12 +54,14 @@ class WithCommand(click.Command):
 @click.command("run", cls=WithCommand)
 @click.argument("words", nargs=-1, metavar="[REPO] [TASK] [-] [-- COMMAND...]")
 @click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file.")
-@click.option("--base", default="HEAD", help="Start from this branch, tag or commit.")
+@click.option(
+    "--base", metavar="REF", default="HEAD", help="Start from this branch, tag or commit."
+)
 @click.option("--only", multiple=True, metavar="PATH", help="Nothing but PATH may change.")
 @click.option(
     "--worker",
     type=click.Choice(["agent", "command", *CLIS, "acp"]),
-    help="Who works: a model with tools, or the COMMAND after `--`.",
+    help="Our agent with a model, the COMMAND after `--`, or somebody's program.",
 )
 @click.option("--use", metavar="NAME", help="Carry out [commands.NAME] of .orchestrator.toml.")
 @click.option(

@@ -11,7 +11,7 @@ from orchestrator.delegates.table import CLIS
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--image", help="Work in this image instead of ours."),
+    click.option("--image", metavar="IMAGE", help="Work in this image instead of ours."),
     click.option(
         "--runtime", metavar="NAME", help="Start containers by this runtime of the engine."
     ),
@@ -47,7 +47,13 @@ _OPTIONS = (
     click.option("--max-cost", "cost", type=float, metavar="DOLLARS", help="Stop above this cost."),
     click.option("--max-turns", "turns", type=int, metavar="N", help="Stop after N answers."),
     click.option("--max-seconds", "seconds", type=float, metavar="N", help="Stop after N seconds."),
-    click.option("--max-input-tokens", "input_tokens", type=int, metavar="N", help="Stop after N."),
+    click.option(
+        "--max-input-tokens",
+        "input_tokens",
+        type=int,
+        metavar="N",
+        help="Stop after N tokens were read.",
+    ),
     click.option(
         "--record/--no-record",
         "recording",

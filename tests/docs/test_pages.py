@@ -157,6 +157,13 @@ def test_every_option_of_a_verb_is_described(verb):
     assert [names for names in options(verb) if not said & set(names)] == []
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_says_what_each_of_its_options_takes(verb):
+    command = verbs.get_command(click.Context(verbs), verb)
+    shown = command.get_help(click.Context(command))
+    assert re.findall(r"(?m)^  .*--[a-z-]+ (?:TEXT|INTEGER|FLOAT)\b", shown) == []
+
+
 def typed() -> list[tuple[str, str]]:
     """Each verb in a page, with the options that stand after it in that command."""
     text = "".join(PAGES.values()).replace("\\\n", " ")
