@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from signal import Signals
 
-from docker.api.client import APIClient
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 from sandbox.container import DISK_SIGNAL, HOST_SIGNAL, ended
-from sandbox.engine import Engine, facts
+from sandbox.engine import Engine, facts, is_local
 from sandbox.errors import SandboxLostError
 from sandbox.limits import Limits, shown
 
@@ -144,7 +143,7 @@ def watched(engine: Engine, container: str, size: int) -> Iterator["Watch"]:
     `container.lost` tells afterwards which of the two it was.
     """
     closing = threading.Event()
-    watch = Watch(engine.client.api, container, size)
+    watch = Watch(engine, container, size)
     thread = threading.Thread(target=watch.keep, args=(closing.wait,), daemon=True)
     thread.start()
     try:
@@ -160,10 +159,11 @@ class Watch:
     Between two of its looks, whoever is about to pay for what follows asks for another.
     """
 
-    def __init__(self, api: APIClient, container: str, size: int) -> None:
+    def __init__(self, engine: Engine, container: str, size: int) -> None:
         self.over: SandboxLostError | None = None
         """Why the container was ended by it, as the error to raise."""
-        self._api = api
+        self._engine = engine
+        self._api = engine.client.api
         self._container = container
         self._size = size
         self._floor: Room | None = None
@@ -223,7 +223,7 @@ class Watch:
         return None
 
     def _crowded(self) -> bool:
-        root = _root(self._api)
+        root = _root(self._engine)
         if root is None:
             return False
         room = Room.at(root)
@@ -237,9 +237,9 @@ class Watch:
 
 
 @functools.lru_cache(maxsize=8)
-def _root(api: APIClient) -> Path | None:
+def _root(engine: Engine) -> Path | None:
     """The folder where the engine keeps everything, when it is on this machine."""
-    if not api.base_url.startswith("http+docker://"):
+    if not is_local(engine.client):
         return None
-    root = Path(api.info()["DockerRootDir"])
+    root = Path(facts(engine)["DockerRootDir"])
     return root if root.is_dir() else None

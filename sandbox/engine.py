@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,15 +50,30 @@ def connect(runtime: str = "") -> Engine:
     NoRuntimeError when it does not have the `runtime`.
     """
     try:
-        client = docker.from_env(version="auto")
-        said = client.version()
+        with closing(_client(".".join(map(str, OLDEST_API)))) as asking:
+            said = asking.version(api_version=False)
+        client = _client(said["ApiVersion"])
         objection = _objection(said) or (_unknown(client, runtime) if runtime else None)
-    except (DockerException, OSError) as error:
+    except (DockerException, OSError, KeyError) as error:
         raise EngineError(_advice(error)) from error
     if objection:
         client.close()
         raise objection
     return Engine(client, said["Version"], said["Arch"], runtime)
+
+
+def _client(version: str) -> docker.DockerClient:
+    """A client that speaks this version of the API; nothing is asked yet."""
+    client = docker.from_env(version=version)
+    # Neither a proxy nor ~/.netrc is for a socket of this machine, and looking for them takes as
+    # long as all else that is done here for a request.
+    client.api.trust_env = not is_local(client)
+    return client
+
+
+def is_local(client: docker.DockerClient) -> bool:
+    """Whether its engine is reached by a socket or pipe of this machine."""
+    return bool(client.api.base_url.startswith("http+docker://"))
 
 
 def _objection(said: Mapping[str, Any]) -> EngineError | None:

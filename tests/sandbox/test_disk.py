@@ -148,7 +148,7 @@ def test_each_look_is_worth_its_time():
         used = 60
 
     with served(Counted) as engine:
-        watch = Watch(engine.client.api, "c", 100)
+        watch = Watch(engine, "c", 100)
         looks = []
         for free in (1000, 1000, 981, 980, 980, 961, 960, 2000, 0):
             watch.told(free)

@@ -2,10 +2,12 @@ import gc
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from socketserver import UnixStreamServer
 from threading import Thread
+from typing import ClassVar
 
 import pytest
 
@@ -13,21 +15,27 @@ from sandbox.engine import connect
 from sandbox.errors import EngineError
 
 
-@contextmanager
-def answering(**version: object) -> Iterator[str]:
+class Answering(BaseHTTPRequestHandler):
     """An engine that only knows how old it is."""
 
-    class Engine(BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = json.dumps(version).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    said: ClassVar[Mapping[str, object]]
 
-        def log_message(self, *args):
-            pass
+    def do_GET(self):
+        body = json.dumps(self.said).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@contextmanager
+def answering(**version: object) -> Iterator[str]:
+    class Engine(Answering):
+        said = version
 
     with HTTPServer(("127.0.0.1", 0), Engine) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -62,6 +70,32 @@ def test_the_engine_that_answers_says_what_it_is(engine):
     assert engine.version == engine.client.version()["Version"]
 
 
+class OnSocket(UnixStreamServer):
+    def get_request(self):
+        return super().get_request()[0], ("nobody", 0)
+
+
+def test_a_socket_of_this_machine_is_told_nothing_of_netrc(tmp_path, monkeypatch):
+    heard = []
+
+    class Engine(Answering):
+        said: ClassVar = {"ApiVersion": "1.41", "Version": "20.10", "Os": "linux", "Arch": "amd64"}
+
+        def do_GET(self):
+            heard.append(self.headers["Authorization"])
+            super().do_GET()
+
+    place, netrc = str(tmp_path / "socket"), tmp_path / "netrc"
+    netrc.write_text("default login me password secret\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{place}")
+    with OnSocket(place, Engine) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        connect().close()
+        server.shutdown()
+    assert heard == [None]
+
+
 def test_labels_name_this_very_process(engine):
     labels = engine.host_labels()
     assert labels["host_pid"] == str(os.getpid())
@@ -87,6 +121,11 @@ def test_a_host_that_makes_no_sense_is_named(refusal):
     said = refusal("nonsense")
     assert said.startswith("Docker cannot be used: ")
     assert "nonsense" in said
+
+
+def test_an_answer_without_a_version_is_no_engine_s(refusal):
+    with answering(message="hello") as host:
+        assert refusal(host).startswith("Docker cannot be used: ")
 
 
 def test_an_old_engine_is_refused(refusal):
