@@ -6,6 +6,7 @@ root of the same host, because indexes link to files beside them.
 
 import asyncio
 import base64
+import functools
 import http
 import ssl
 from collections.abc import Iterable
@@ -60,8 +61,12 @@ class Indexes:
     def __init__(self, indexes: Iterable[Index], dialer: Dialer) -> None:
         self._indexes = {index.name: index for index in indexes}
         self._dialer = dialer
-        self._tls = ssl.create_default_context()
         self._pages = asyncio.Semaphore(PAGES)
+
+    @functools.cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Made when it is wanted: all authorities are read for it, and most runs have no index."""
+        return ssl.create_default_context()
 
     def takes(self, request: Request) -> bool:
         """Paths below /indexes/ and /origins/."""
