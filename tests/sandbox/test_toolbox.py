@@ -71,6 +71,25 @@ def test_our_programs_run_from_the_volume(engine, programs):
     assert said == "hello from inside\n"
 
 
+def test_our_programs_are_compiled_for_the_python_that_runs_them(engine, programs):
+    volume = toolbox.filled(engine, programs)
+    look = "import os, inside.hello as h; print(os.path.exists(h.__cached__))"
+    said = run(
+        engine,
+        volume,
+        *("/opt/orchestrator/bin/python", "-E", "-s", "-S", "-c", look),
+        working_dir=toolbox.PLACE,
+    )
+    assert said == "hello from inside\nTrue\n"
+
+
+def test_a_toolbox_that_cannot_be_compiled_is_an_error_and_leaves_nothing(engine, programs):
+    programs["hello.py"] += b"\n("
+    with pytest.raises(ImageError, match="its Python ended with status 1"):
+        toolbox.filled(engine, programs)
+    assert (ours(engine, programs), volumes(engine, programs)) == ([], [])
+
+
 def test_the_same_content_is_the_same_volume(engine, programs):
     assert toolbox.filled(engine, programs) == toolbox.filled(engine, programs)
 
