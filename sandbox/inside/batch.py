@@ -8,7 +8,6 @@ second name until the last is done: to put it back takes no room, only renames.
 import contextlib
 import hashlib
 import os
-import secrets
 import signal
 import stat
 import sys
@@ -31,7 +30,7 @@ class Step:
         self.size = size
         """Of its new content; None when it goes."""
         self.mode = mode
-        beside = os.path.join(os.path.dirname(self.place), f".{secrets.token_hex(8)}")
+        beside = os.path.join(os.path.dirname(self.place), f".{os.urandom(8).hex()}")
         self.new = f"{beside}.new"
         self.kept = f"{beside}.old"
 

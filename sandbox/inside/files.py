@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import re
-import secrets
 import shutil
 import signal
 import stat
@@ -93,7 +92,7 @@ def write(path: str, size: int) -> dict[str, object]:
 
 def replace(place: str, content: bytes) -> None:
     """Put the content there whole or not at all: written beside it, then renamed over it."""
-    beside = os.path.join(os.path.dirname(place), f".{secrets.token_hex(8)}.new")
+    beside = os.path.join(os.path.dirname(place), f".{os.urandom(8).hex()}.new")
     try:
         with open(beside, "xb") as file:
             file.write(content)

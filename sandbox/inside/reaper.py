@@ -25,7 +25,6 @@ import signal
 import socket
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
@@ -197,7 +196,7 @@ def perform(job: Job, line: socket.socket, deadline: float) -> NoReturn:
         if job.program == "snapshot":
             tell(line, f"memory {json.dumps(snapshot.memory, separators=(',', ':'))}")
     except BaseException:
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
         sys.stderr.flush()
     tell(line, f"exited {status}")
     os._exit(0)
