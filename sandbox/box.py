@@ -93,7 +93,9 @@ class Box:
         self._evidence = ExecChannel(self._engine, opened.id, end_all=self.channel.sweep)
         self.files = Files(self.channel, self._guard)
         self._kills = Kills(self._engine, opened.id)
-        self.terminals = Terminals(self._engine, opened.id, opened.environment)
+        self.terminals = Terminals(
+            self._engine, opened.id, opened.environment, self.channel.disturb
+        )
         self._life.callback(self.terminals.leave)
         self.openings += 1
         self._environment = opened.environment
@@ -192,7 +194,9 @@ class Box:
         self, items: Generator[Chunk | Exit | Nothing, None, None]
     ) -> Generator[Chunk | Exit | Nothing, None, None]:
         """The same, the Exit with what only the container as a whole knows."""
-        with contextlib.closing(items):
+        with contextlib.closing(items), contextlib.ExitStack() as ended:
+            # Another thread may have swept while it was about to start.
+            ended.callback(self.channel.disturb)
             for item in items:
                 if (
                     isinstance(item, Exit)
@@ -227,9 +231,11 @@ class Box:
     def sweep(self) -> None:
         """Kill every process of the working user, daemons and a live fork bomb included.
 
-        Raises SandboxLostError when the container does not answer.
+        Where no command was started since the last time, there is none. Raises SandboxLostError
+        when the container does not answer.
         """
-        self.channel.sweep()
+        if not self.channel.quiet:
+            self.channel.sweep()
 
     def lost(self) -> SandboxLostError | None:
         """Why the sandbox is dead, as the error to raise; None while it lives.

@@ -59,6 +59,12 @@ class FramedChannel:
         self._opening = threading.RLock()
         self._connection: Connection | None = None
         self._clean = True
+        self._quiet = False
+
+    @property
+    def quiet(self) -> bool:
+        """Whether everything was killed, and nothing but our own programs was started since."""
+        return self._quiet
 
     def start(
         self,
@@ -108,7 +114,11 @@ class FramedChannel:
         with self._opening:
             self._hang_up()
             self._exec.sweep()
-            self._clean = True
+            self._clean = self._quiet = True
+
+    def disturb(self) -> None:
+        """A command may have been started, whoever ran it."""
+        self._quiet = False
 
     def distrust(self) -> None:
         """Something else has run commands: sweep before the server starts.
@@ -116,7 +126,7 @@ class FramedChannel:
         Until it is shielded, some milliseconds after its start, another process of its user could
         open its pipes and keep them.
         """
-        self._clean = False
+        self._clean = self._quiet = False
 
     def close(self) -> None:
         """Hang up; what runs is ended."""
@@ -163,7 +173,7 @@ class FramedChannel:
         deadline: float,
     ) -> tuple[Connection, Conversation]:
         while True:
-            connection = self._connected()
+            connection = self._connected(kind)
             if talk := connection.begin(kind, job, stdin, ready, deadline):
                 return connection, talk
 
@@ -182,7 +192,7 @@ class FramedChannel:
         finally:
             connection.forget(talk)
 
-    def _connected(self) -> Connection:
+    def _connected(self, kind: int) -> Connection:
         with self._opening:
             if self._connection and self._connection.over:
                 self._recover(self._connection)
@@ -191,6 +201,7 @@ class FramedChannel:
                     self._exec.sweep()
                 self._connection = self._open()
                 self._clean = False
+            self._quiet = self._quiet and kind == CALL
             return self._connection
 
     def _open(self) -> Connection:

@@ -1,6 +1,6 @@
 """The interactive sessions of one sandbox."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sandbox.channel import NOTHING, WORKSPACE
 from sandbox.engine import Engine
@@ -15,10 +15,18 @@ ROWS, COLUMNS = 24, 80
 class Terminals:
     """The sessions of one sandbox, by numbers that are never given twice."""
 
-    def __init__(self, engine: Engine, container: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        container: str,
+        environment: Mapping[str, str],
+        disturb: Callable[[], None],
+    ) -> None:
+        """`disturb` is called when a program was started, or may have been."""
         self._engine = engine
         self._container = container
         self._environment = environment
+        self._disturb = disturb
         self._sessions: dict[int, Terminal] = {}
         self._count = 0
 
@@ -48,12 +56,11 @@ class Terminals:
             raise TerminalError(f"{MOST} sessions are open ({numbers}): close one first")
         self._count += 1
         variables = {**self._environment, **env}
-        opened = Terminal(
-            self._engine,
-            self._container,
-            self._count,
-            Request(tuple(command), rows, columns, cwd, variables, idle),
-        )
+        request = Request(tuple(command), rows, columns, cwd, variables, idle)
+        try:
+            opened = Terminal(self._engine, self._container, self._count, request)
+        finally:
+            self._disturb()
         self._sessions[self._count] = opened
         return opened
 

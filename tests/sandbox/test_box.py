@@ -53,6 +53,41 @@ def test_a_snapshot_and_a_reset_bring_files_into_another_box(box, make_box, sour
     assert proof.files.read("new.txt") == b"new\n"
 
 
+def processes(engine, box, of):
+    """Whose command line holds this, by their numbers on the engine's machine."""
+    rows = engine.client.containers.get(box.id).top()["Processes"]
+    return {row[1] for row in rows if of in row[-1]}
+
+
+LEAVE = ["sh", "-c", "setsid sleep 71 >/dev/null 2>&1 &"]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        lambda box: box.run(LEAVE),
+        lambda box: box.run(LEAVE, evidence=True),
+        lambda box: box.terminals.open(["sleep", "71"]),
+    ],
+    ids=["command", "evidence", "terminal"],
+)
+def test_a_sweep_ends_what_was_started_since_the_last_one(engine, box, start):
+    box.sweep()
+    start(box)
+    assert processes(engine, box, "sleep 71")
+    box.files.list()
+    box.sweep()
+    assert not processes(engine, box, "sleep 71")
+
+
+def test_a_sweep_with_no_command_since_the_last_one_ends_nothing_of_ours(engine, box):
+    box.sweep()
+    box.files.list()
+    before = processes(engine, box, "inside.channel")
+    box.sweep()
+    assert before & processes(engine, box, "inside.channel")
+
+
 def test_a_live_box_is_not_lost(box):
     assert box.lost() is None
 
