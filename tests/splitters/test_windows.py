@@ -1,6 +1,7 @@
 """Large files, parsed a window at a time: they are cut as if they had been parsed as a whole."""
 
 import tracemalloc
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import splitters
-from splitters.source import read
+from splitters.source import Source, read
 from splitters.split import cut
 from splitters.syntax import parse
 from splitters.table import BY_NAME
@@ -26,12 +27,17 @@ def windows(code: bytes, language: str) -> list[int]:
     return [one.tree.root_node.end_byte for one in parsed(code, BY_NAME[language])]
 
 
-def as_whole(code: bytes, language: str, target: int) -> splitters.Pieces:
+@lru_cache(maxsize=1)
+def parsed_as_whole(code: bytes, language: str) -> tuple[Source, list[Window] | None]:
+    """Kept for the next target: parsing takes longest."""
     source = read(code)
     tree = parse(source.text, BY_NAME[language])
-    return cut(
-        code, source, [Window(tree)] if tree else None, BY_NAME[language], target, natural=False
-    )
+    return source, [Window(tree)] if tree else None
+
+
+def as_whole(code: bytes, language: str, target: int) -> splitters.Pieces:
+    source, window = parsed_as_whole(code, language)
+    return cut(code, source, window, BY_NAME[language], target, natural=False)
 
 
 def peak(code: bytes, language: str) -> float:
