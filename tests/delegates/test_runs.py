@@ -94,10 +94,9 @@ def test_a_replay_needs_no_model_and_ends_in_the_same_tree(desk, worker, mended)
     assert (again.record.tree, again.asked) == (ran.record.tree, [])
 
 
-def test_the_session_is_told(desk, worker):
-    ran = desk.run(worker, scenario(Step("Nothing to do.")))
-    assert [session.program.split()[0] for session in ran.told(Session)] == [worker]
-    assert ran.record.outcome is Outcome.NO_CHANGE
+def test_the_session_is_told(mended, worker):
+    told = mended(worker).told(Session)
+    assert [session.program.split()[0] for session in told] == [worker]
 
 
 def test_a_command_without_end_is_a_turn_that_took_too_long(desk, worker):

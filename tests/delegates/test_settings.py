@@ -48,18 +48,16 @@ def test_only_allowed_tools_are_offered(desk):
     assert "split_file" not in only_request(ran).asked.prompt
 
 
-def test_a_tool_that_the_program_does_not_know_is_told(desk):
-    said = stated('[delegates.claude]\nallowed_tools = ["Agent", "Reed", "Read"]')
+def test_our_tools_can_be_among_those_allowed_and_one_that_is_unknown_is_told(desk):
+    said = stated("""
+        [delegates.claude]
+        allowed_tools = ["Agent", "Reed", "Read", "mcp__orchestrator"]
+    """)
     ran = desk.run("claude", one(tools=("Agent", "Read")), stated=said)
     warned = [event.text for event in ran.told(Warned) if "allowed_tools" in event.text]
     assert warned == ["there are no such tools (allowed_tools): Reed"]
-
-
-def test_our_tools_can_be_among_those_allowed(desk):
-    said = stated('[delegates.claude]\nallowed_tools = ["Read", "mcp__orchestrator"]')
-    ran = desk.run("claude", one(tools=("Read",)), stated=said)
     ours = {f"mcp__orchestrator__{name}" for name in LENT}
-    assert set(only_request(ran).asked.tools) == {"Read"} | ours
+    assert set(only_request(ran).asked.tools) == {"Agent", "Read"} | ours
 
 
 def test_a_system_prompt_stands_beside_the_programs_own(desk, worker):
@@ -77,27 +75,30 @@ def test_a_system_prompt_stands_beside_the_programs_own(desk, worker):
     assert MOO not in request.asked.prompt
 
 
+EFFORT = {"claude": "output_config", "codex": "reasoning"}
+"""Where a question says it."""
+
+
 @pytest.mark.parametrize(
-    ("worker", "words", "member"),
+    ("worker", "words"),
     [
-        ("claude", '["--effort", "low"]', "output_config"),
-        ("claude", '["--effort=low"]', "output_config"),
-        ("codex", '["-c", "model_reasoning_effort=low"]', "reasoning"),
-        ("codex", '["--config=model_reasoning_effort=low"]', "reasoning"),
+        ("claude", '["--effort=low"]'),
+        ("codex", '["--config=model_reasoning_effort=low"]'),
     ],
 )
-def test_extra_flags_reach_the_program(desk, worker, words, member):
+def test_extra_flags_reach_the_program(desk, worker, words):
     said = stated(f"[delegates.{worker}]\nextra_flags = {words}")
     request = only_request(desk.run(worker, one(), stated=said))
-    assert request.body[member]["effort"] == "low"
+    assert request.body[EFFORT[worker]]["effort"] == "low"
 
 
-def test_extra_flags_hold_in_a_run_that_goes_on(desk, worker):
+def test_extra_flags_of_two_words_reach_it_and_hold_in_a_run_that_goes_on(desk, worker):
     flag = '["--effort", "low"]' if worker == "claude" else '["-c", "model_reasoning_effort=low"]'
     said = stated(f"[delegates.{worker}]\nextra_flags = {flag}")
     before = desk.run(worker, one(), stated=said)
-    request = only_request(desk.resume(before, one(said=("go on",)), stated=said))
-    assert request.body["output_config" if worker == "claude" else "reasoning"]["effort"] == "low"
+    again = desk.resume(before, one(said=("go on",)), stated=said)
+    for ran in (before, again):
+        assert only_request(ran).body[EFFORT[worker]]["effort"] == "low"
 
 
 @pytest.mark.parametrize("words", ['["--nope"]', '["--effort"]', '["--enable"]'])
