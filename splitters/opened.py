@@ -89,12 +89,6 @@ class Opened:
         """Whether all such children are alike, but for those that several clauses make one of."""
         return not (self.error or self.known or self.nested >= DEEPEST)
 
-    def usual(self, node: Node, role: Role, line: int) -> Border:
-        """The border before a bare child among such as are even."""
-        self.same = None
-        level = self.level if role.firm else self.level + 1
-        return Border(line, self.rank, level, node if role.declares else None, self.place)
-
     def grouped(self, node: Node, role: Role, start: int, line: int) -> list[Border]:
         """The borders of what waited for a usual child, and its own."""
         best = self._before(node, role, start, line)
@@ -207,9 +201,10 @@ class Opened:
 
     def _parted(self, best: Border, rank: Rank, node: Node | Place | None) -> list[Border]:
         waiting, level, place = self.waiting, best.level, self.place
-        first, start, _ = waiting[0]
+        best.at, start, _ = waiting[0]
+        best.rank = rank
         long = waiting[-1][1] - start > self.target
-        found = [Border(first, rank, level, best.node, best.place, best.alone)]
+        found = [best]
         for (_, _, comments), (at, _, _) in pairwise(waiting):
             if comments and is_after_blank(self.text, at):
                 found.append(Border(at, rank, level + 1, node, place))

@@ -164,6 +164,7 @@ class _Walk:
         """
         cursor, text, roles, found = self.cursor, self.text, self.roles, self.found
         waiting, small, even = around.waiting, self.small, around.even
+        rank, level, place = around.rank, around.level, around.place
         far = self.leaps and not (around.error or found) and len(self.ahead) > ASKED
         if far and not waiting and not self._leap(around):
             return False
@@ -187,14 +188,18 @@ class _Walk:
                 self.plain = 0
                 if role.bare and even and not (waiting or around.clause):
                     if line >= self.last:
-                        found.append(around.usual(node, role, line))
+                        begins = node if role.declares else None
+                        firm = level if role.firm else level + 1
+                        found.append(Border(line, rank, firm, begins, place))
+                        around.same = None
                         self.last = line
-                elif role.leads:
-                    waiting.append((line, start, role.comments))
                 else:
-                    found += self._kept(around.grouped(node, role, start, line))
-                if role.text:
-                    self.text_end = end
+                    if role.text:
+                        self.text_end = end
+                    if role.leads:
+                        waiting.append((line, start, role.comments))
+                    else:
+                        found += self._kept(around.grouped(node, role, start, line))
             if not cursor.goto_next_sibling():
                 return False
         return True
