@@ -56,7 +56,7 @@ def test_containers_of_runs_are_found_and_removed(engine, image):
 
 
 def test_toolboxes_are_found_and_removed_with_their_volumes(engine):
-    volume = toolbox.filled(engine, {"own.py": secrets.token_bytes(8)})
+    volume = toolbox.filled(engine, {"own.py": b"# %d\n" % secrets.randbits(64)})
     container = engine.client.containers.get(volume.rpartition("-")[0])
     name = f"--filter name=^/{container.name}$"
     removing("label=orchestrator.toolbox", name, {container.short_id[:12]})
