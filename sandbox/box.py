@@ -94,7 +94,7 @@ class Box:
         self.files = Files(self.channel, self._guard)
         self._kills = Kills(self._engine, opened.id)
         self.terminals = Terminals(
-            self._engine, opened.id, opened.environment, self.channel.disturb
+            self._engine, opened.id, opened.environment, self.channel.disturbing
         )
         self._life.callback(self.terminals.leave)
         self.openings += 1
@@ -121,12 +121,9 @@ class Box:
         in the order of arrival, up to `KEPT`; where more came, its last line says so. A line over
         `longest` bytes is cut.
         """
-        items = self._told(
-            self._by(evidence).start(
-                command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
-            )
-        )
-        with contextlib.closing(items):
+        by, env = self._by(evidence), self._seen(env)
+        said = by.start(command, stdin=stdin, cwd=cwd, env=env, seconds=seconds)
+        with contextlib.closing(self._told(said)) as items:
             yield from lines(items if keep is None else _kept(items, keep), longest)
 
     def watch(
@@ -172,12 +169,9 @@ class Box:
         limit: int = 1_000_000,
     ) -> Completed:
         """Run a command as in `stream`; of each stream the first `limit` bytes are returned."""
-        items = self._told(
-            self._by(evidence).start(
-                command, stdin=stdin, cwd=cwd, env=self._seen(env), seconds=seconds
-            )
-        )
-        with contextlib.closing(items):
+        by, env = self._by(evidence), self._seen(env)
+        said = by.start(command, stdin=stdin, cwd=cwd, env=env, seconds=seconds)
+        with contextlib.closing(self._told(said)) as items:
             return _completed(items, limit)
 
     def _by(self, evidence: bool) -> Channel:
@@ -194,9 +188,7 @@ class Box:
         self, items: Generator[Chunk | Exit | Nothing, None, None]
     ) -> Generator[Chunk | Exit | Nothing, None, None]:
         """The same, the Exit with what only the container as a whole knows."""
-        with contextlib.closing(items), contextlib.ExitStack() as ended:
-            # Another thread may have swept while it was about to start.
-            ended.callback(self.channel.disturb)
+        with self.channel.disturbing(), contextlib.closing(items):
             for item in items:
                 if (
                     isinstance(item, Exit)

@@ -60,11 +60,12 @@ class FramedChannel:
         self._connection: Connection | None = None
         self._clean = True
         self._quiet = False
+        self._under_way: set[object] = set()
 
     @property
     def quiet(self) -> bool:
         """Whether everything was killed, and nothing but our own programs was started since."""
-        return self._quiet
+        return self._quiet and not self._under_way
 
     def start(
         self,
@@ -116,9 +117,16 @@ class FramedChannel:
             self._exec.sweep()
             self._clean = self._quiet = True
 
-    def disturb(self) -> None:
-        """A command may have been started, whoever ran it."""
-        self._quiet = False
+    @contextlib.contextmanager
+    def disturbing(self) -> Iterator[None]:
+        """While a command is under way, whoever runs it: it may start after any sweep meanwhile."""
+        one = object()
+        self._under_way.add(one)
+        try:
+            yield
+        finally:
+            self._quiet = False
+            self._under_way.discard(one)
 
     def distrust(self) -> None:
         """Something else has run commands: sweep before the server starts.

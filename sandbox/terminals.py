@@ -1,6 +1,7 @@
 """The interactive sessions of one sandbox."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from sandbox.channel import NOTHING, WORKSPACE
 from sandbox.engine import Engine
@@ -20,13 +21,13 @@ class Terminals:
         engine: Engine,
         container: str,
         environment: Mapping[str, str],
-        disturb: Callable[[], None],
+        disturbing: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        """`disturb` is called when a program was started, or may have been."""
+        """`disturbing` is entered while a program is being started."""
         self._engine = engine
         self._container = container
         self._environment = environment
-        self._disturb = disturb
+        self._disturbing = disturbing
         self._sessions: dict[int, Terminal] = {}
         self._count = 0
 
@@ -57,10 +58,8 @@ class Terminals:
         self._count += 1
         variables = {**self._environment, **env}
         request = Request(tuple(command), rows, columns, cwd, variables, idle)
-        try:
+        with self._disturbing():
             opened = Terminal(self._engine, self._container, self._count, request)
-        finally:
-            self._disturb()
         self._sessions[self._count] = opened
         return opened
 

@@ -7,6 +7,7 @@ from docker.errors import NotFound
 from sandbox import Exit, Limits, Line, Snapshot, open_box
 from sandbox import box as box_module
 from sandbox.errors import ImageError, SandboxLostError
+from sandbox.terminals import Terminals
 
 
 def test_a_box_holds_exactly_the_prepared_files(box, source):
@@ -86,6 +87,28 @@ def test_a_sweep_with_no_command_since_the_last_one_ends_nothing_of_ours(engine,
     before = processes(engine, box, "inside.channel")
     box.sweep()
     assert before & processes(engine, box, "inside.channel")
+
+
+@pytest.mark.parametrize("evidence", [False, True])
+def test_a_sweep_in_the_midst_of_a_command_is_not_the_last(box, evidence):
+    lines = box.stream(["sh", "-c", "echo up; sleep 71"], evidence=evidence)
+    assert next(lines) == Line("stdout", b"up")
+    box.sweep()
+    assert not box.channel.quiet
+    lines.close()
+
+
+def test_a_sweep_ends_a_terminal_that_another_thread_is_opening(engine, box):
+    @contextlib.contextmanager
+    def between():
+        with box.channel.disturbing():
+            box.sweep()
+            yield
+            box.sweep()
+
+    opening = Terminals(engine, box.id, {}, between)
+    with opening.open(["sleep", "71"]):
+        assert not processes(engine, box, "sleep 71")
 
 
 def test_a_live_box_is_not_lost(box):
