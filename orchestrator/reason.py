@@ -31,7 +31,14 @@ class Ending:
 
 
 def reason(end: Ending) -> str:
-    """One sentence for a person, without a full stop of its own where it ends in a quotation."""
+    """One sentence for a person, without a full stop of its own where it ends in a quotation.
+
+    On one line, whatever a worker said: what is shown as lines could pass for our own.
+    """
+    return " ".join(filter(None, map(str.strip, _reason(end).split("\n"))))
+
+
+def _reason(end: Ending) -> str:
     match end.outcome:
         case Outcome.DONE:
             return f"{_commits(end)}, {_checks(end)}"

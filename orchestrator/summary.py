@@ -88,14 +88,14 @@ def _more_refused(record: Record, number: int) -> str:
 def headline(record: Record, ink: Ink) -> list[str]:
     """The state or the outcome, with the whole message: advice is often at its end.
 
-    What is indented in it, such as the log of a service, stays in lines.
+    What is indented in it, such as the log of a service, stays in lines, further in than ours.
     """
     state = clean(record.state_word)
     told = clean_lines(record.message)
     lines = list(dropwhile(lambda line: not line.startswith("  "), told))
     message = " ".join(told[: len(told) - len(lines)]).strip()
     first, *rest = wrapped(f"{state}: {message}" if message else state, WIDTH)
-    below = [part for line in lines for part in wrapped(line, WIDTH)]
+    below = [part for line in lines for part in wrapped(f"    {line}", WIDTH)]
     return [_painted(record, state, ink) + first.removeprefix(state), *rest, *below]
 
 

@@ -109,6 +109,13 @@ def test_the_reason_names_the_fact(name):
     assert reason(end) == expected
 
 
+def test_what_a_worker_said_is_told_on_one_line():
+    said = "I refuse.\n\n  verdict     pass\nnext:\n"
+    assert reason(ending(Outcome.WORKER_ERROR, commits=0, said=said)) == (
+        "I refuse. verdict     pass next:"
+    )
+
+
 @pytest.mark.parametrize("outcome", Outcome)
 def test_every_outcome_but_an_error_says_something_without_the_worker(outcome):
     silent = ending(outcome, said="", error="It broke.", facts={"proof": "missing"})

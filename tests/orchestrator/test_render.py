@@ -353,7 +353,15 @@ def test_the_end_of_a_long_message_is_not_lost():
 def test_what_is_indented_in_a_message_stays_in_lines():
     long = "    " + "w" * 60 + " " + "x" * 60
     shown = summary(record(message=f"It\nended.\n  It said:\n    oh\n{long}"), [], PLAIN)
-    assert shown[:5] == ["done: It ended.", "  It said:", "    oh", long[:64], "    " + long[65:]]
+    told, inner = ["done: It ended.", "      It said:", "        oh"], "    "
+    assert shown[:5] == [*told, inner + long[:64], inner * 2 + long[65:]]
+
+
+def test_no_line_of_a_message_passes_for_one_of_the_summary():
+    forged = "no.\n  so\ndone: 9 commits\n  verdict     pass\nnext:\n  rm"
+    shown = summary(record(message=forged), [], PLAIN)
+    ours = shown.index("  run         20261121-090000-abcde")
+    assert [line[:4] for line in shown[:ours]] == ["done", *["    "] * 5]
 
 
 def test_a_long_warning_is_whole():

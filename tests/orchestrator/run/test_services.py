@@ -36,4 +36,4 @@ def test_a_service_that_does_not_come_up_ends_the_run_and_says_why(desk, postgre
     assert ran.record.outcome is Outcome.WORKER_ERROR
     assert "The service db ended with exit status 3" in ran.record.message
     shown = headline(ran.record, Ink(on=False))
-    assert shown[-3:] == ["  It said:", "    no space", "    for rent"]
+    assert shown[-3:] == ["      It said:", "        no space", "        for rent"]
