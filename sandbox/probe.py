@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_network
 from typing import Any
 
 from docker.errors import APIError
@@ -176,8 +177,9 @@ def _gateways(engine: Engine) -> Iterator[str]:
     """The machine itself, as containers of the default bridge would reach it."""
     for network in engine.client.api.networks(names=["bridge"]):
         for pool in network["IPAM"]["Config"] or ():
-            if gateway := pool.get("Gateway"):
-                yield f"{gateway}:22"
+            # An engine that has just made it does not tell: it is the first address then.
+            gateway = pool.get("Gateway") or next(ip_network(pool["Subnet"]).hosts())
+            yield f"{gateway}:22"
 
 
 def _holes(status: Mapping[str, str]) -> Iterator[str]:
