@@ -30,10 +30,11 @@ class Figures(NamedTuple):
 
 def figures(text: bytes, start: int, end: int) -> Iterator[Figures]:
     """The rows of figures between two places, where they are many."""
-    begin = None
+    begin, is_row = None, False
     for place in range(start, end, STEP):  # so many rows are at one of these at least
-        behind = text.rfind(b"\n", start, place)
-        is_row = behind >= 0 and ROW.match(text, behind, end)
+        behind = text.rfind(b"\n", max(start, place - STEP), place)
+        if behind >= 0:  # else it is the line of before, however long
+            is_row = ROW.match(text, behind, end) is not None
         if is_row and begin is None:
             begin = max(start, place - STEP)
         elif begin is not None and not is_row:

@@ -1,16 +1,21 @@
 """Rows of figures are found as by one who reads every line, which takes many times as long."""
 
+import time
 from itertools import groupby
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splitters.figures import LEAST, ROW, Figures, figures
 
 LINES = st.sampled_from(
-    [b"\t1, 2, 3,\n", b"    -1.5,0x3, \r\n", b"\t1,\n", b"  " + b"12, " * 600 + b"\n"]
+    [b"\t1, 2, 3,\n", b"    -1.5,0x3, \r\n", b"\t1,\n"]
+    + [b"  " + b"12, " * count + b"\n" for count in (600, 1600)]
 )
 OTHER = st.sampled_from([b"", b"x = [\n", b"]\n\n", b"\t'a',\n", b"1, 2\n"])
+BUDGET = 5.0
+"""Processor seconds on the slowest machine; a tenth of one on a usual one."""
 TABLES = st.lists(st.tuples(LINES, st.integers(1, 400), OTHER), max_size=5)
 
 
@@ -37,6 +42,13 @@ def _is_row(line: bytes) -> bool:
 def test_rows_are_found_wherever_they_are(table):
     text = b"".join(line * count + after for line, count, after in table)
     assert list(figures(text, 0, len(text))) == read_line_by_line(text)
+
+
+@pytest.mark.parametrize("line", [b"\t" + b"1, " * 700_000, b"var a=1;" * (1 << 22)])
+def test_a_line_of_millions_of_bytes_is_read_once(line):
+    text, before = b"[\n" + line + b"\n]\n", time.process_time()
+    assert not list(figures(text, 0, len(text)))
+    assert time.process_time() - before < BUDGET
 
 
 def test_few_rows_are_not_worth_it():
