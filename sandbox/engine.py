@@ -72,8 +72,8 @@ def _client(version: str) -> docker.DockerClient:
 
 
 def is_local(client: docker.DockerClient) -> bool:
-    """Whether its engine is reached by a socket or pipe of this machine."""
-    return bool(client.api.base_url.startswith("http+docker://"))
+    """Whether its engine is reached by a socket or pipe of this machine, and not over SSH."""
+    return client.api.base_url in {"http+docker://localhost", "http+docker://localnpipe"}
 
 
 def _objection(said: Mapping[str, Any]) -> EngineError | None:
