@@ -40,7 +40,7 @@ class Place:
     """What the names inside are qualified by."""
 
 
-@dataclass(slots=True)  # not frozen, which takes three times as long to make: a file has many
+@dataclass(slots=True)  # not frozen, which takes four times as long to make: a file has many
 class Border:
     """A place where a file may be cut."""
 

@@ -60,7 +60,7 @@ def follow(node: Node, path: str) -> Node | None:
     """The node at a path of fields or child types, such as `key/string|value`."""
     if found := node.child_by_field_name(path):  # as most are
         return found
-    if path.isidentifier():
+    if path.isidentifier():  # one step, one way
         return first(node, path)
     for way in _ways(path):
         at: Node | None = node
@@ -93,5 +93,5 @@ def _read(node: Node, type_: str, kind: str, language: Language) -> Declared | N
     way = language.names.get(type_, "name")
     if not isinstance(way, str):
         return way(node, kind)
-    named = short(text(node.child_by_field_name(way) or follow(node, way)))
+    named = short(text(follow(node, way)))
     return Declared(kind, named) if named else None

@@ -16,7 +16,7 @@ ROW = re.compile(rb"\n(?=([ \t]++(?:-?\d[\w.]*+,[ \t]*+)++\r?\n))")
 LEAST = 1 << 12
 """Bytes of rows that are worth leaving out."""
 STEP = LEAST // 2
-"""Bytes after which a line is looked at; to look at each takes forty times as long."""
+"""Bytes after which a line is looked at; to look at each takes ten times as long."""
 
 
 class Figures(NamedTuple):

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from socketserver import UnixStreamServer
 from threading import Thread
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
 
-from sandbox.engine import connect
+from sandbox.engine import connect, is_local
 from sandbox.errors import EngineError
 
 
@@ -148,3 +149,15 @@ def test_an_engine_for_windows_containers_is_refused(refusal):
         assert refusal(host) == (
             "The Docker Engine runs windows containers: switch it to Linux containers."
         )
+
+
+@pytest.mark.parametrize(
+    ("url", "local"),
+    [
+        ("http+docker://localhost", True),  # as docker-py names a socket of this machine
+        ("http+docker://ssh", False),
+        ("http://127.0.0.1:2375", False),
+    ],
+)
+def test_only_a_socket_of_this_machine_is_local(url, local):
+    assert is_local(SimpleNamespace(api=SimpleNamespace(base_url=url))) is local
