@@ -1,7 +1,6 @@
 """What a piece is called: after the declaration it starts with, or goes on with."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from splitters.border import Border, Place
 from splitters.declared import Found, declared
@@ -57,8 +56,7 @@ def begun(borders: Iterable[Border], language: Language) -> Iterator[Place]:
             yield place
 
 
-def settled(border: Border, language: Language) -> Border:
-    """A border that holds no node any more, and so no tree."""
-    if border.node is None:
-        return border
-    return replace(border, node=next(begun([border], language), None))
+def settle(border: Border, language: Language) -> None:
+    """Let a border hold no node any more, and so no tree."""
+    if border.node is not None:
+        border.node = next(begun([border], language), None)

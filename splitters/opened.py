@@ -92,10 +92,12 @@ class Opened:
     def grouped(self, node: Node, role: Role, start: int, line: int) -> list[Border]:
         """The borders of what waited for a usual child, and its own."""
         best = self._before(node, role, start, line)
-        if not self.waiting:
-            return [best]
-        self.waiting.append((line, start, False))
-        return self._parted(best, best.rank, best.node)
+        return self.parted(best, start) if self.waiting else [best]
+
+    def parted(self, border: Border, start: int) -> list[Border]:
+        """The borders of what waited for a usual child, which starts there, and its own border."""
+        self.waiting.append((border.at, start, False))
+        return self._parted(border, border.rank, border.node)
 
     def _before(self, node: Node, role: Role, start: int, line: int) -> Border:
         """The border before a usual child."""

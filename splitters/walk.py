@@ -9,7 +9,7 @@ from splitters.border import ASKED, PARTS, Border, Rank
 from splitters.declared import declared
 from splitters.figures import filled
 from splitters.language import Language
-from splitters.naming import placed, settled
+from splitters.naming import placed, settle
 from splitters.opened import NESTED, Child, Opened
 from splitters.roles import HEADED, roles_of
 from splitters.syntax import Node, Tree
@@ -101,10 +101,10 @@ class _Walk:
 
         Most of a window's own will have been chosen, or not, when the next one is done with.
         """
-        for index, border in enumerate(self.ahead):
+        for border in self.ahead:
             if border.at >= start:
                 return
-            self.ahead[index] = settled(border, self.language)
+            settle(border, self.language)
 
     def _kept(self, borders: Iterable[Border]) -> Sequence[Border]:
         """Those that are good for something; some are before others, where syntax is not valid."""
@@ -186,13 +186,17 @@ class _Walk:
                 if line is None or end - line > small:
                     return True
                 self.plain = 0
-                if role.bare and even and not (waiting or around.clause):
-                    if line >= self.last:
-                        begins = node if role.declares else None
-                        firm = level if role.firm else level + 1
-                        found.append(Border(line, rank, firm, begins, place))
-                        around.same = None
-                        self.last = line
+                first = waiting[0][0] if waiting else line
+                if role.bare and even and not around.clause and first >= self.last:
+                    begins = node if role.declares else None
+                    firm = level if role.firm else level + 1
+                    border = Border(line, rank, firm, begins, place)
+                    if waiting:
+                        found += around.parted(border, start)
+                    else:
+                        found.append(border)
+                    around.same = None
+                    self.last = line
                 else:
                     if role.text:
                         self.text_end = end
