@@ -45,7 +45,7 @@ class Opened:
     top: bool = False
     """Whether its children are these pieces."""
     single: bool = False
-    """Whether it has one named child only."""
+    """Whether it has one named child only, beside comments."""
     end: int = 0
     place: Place | None = None
     known: int = 0

@@ -32,7 +32,7 @@ def split(
 
     `language` is what `detect` gives, or a name or alias of `LANGUAGES`; None or `text` cuts at
     paragraphs and lines.
-    `natural` makes every declaration, section or paragraph a piece of its own.
+    `natural` makes every outermost declaration, section or paragraph a piece of its own.
     A file that takes more than `seconds` of processor time to parse is cut as `text`, which its
     pieces then say; without `seconds` it takes what it takes. So is Markdown or YAML that is
     nested so deep that its grammar would break.

@@ -11,7 +11,7 @@ from splitters.figures import filled
 from splitters.language import Language
 from splitters.naming import placed, settle
 from splitters.opened import NESTED, Child, Opened
-from splitters.roles import HEADED, roles_of
+from splitters.roles import HEADED, Roles, roles_of
 from splitters.syntax import Node, Tree
 from splitters.windows import Window
 
@@ -120,7 +120,7 @@ class _Walk:
         cursor, path = tree.walk(), self.path
         self.cursor = cursor
         path[0].error = tree.root_node.is_error
-        path[0].single = tree.root_node.named_child_count == 1
+        path[0].single = path[0].top and _is_single(tree.root_node, self.roles)
         more = cursor.goto_first_child()
         while True:
             around, inner = path[-1], None
@@ -309,7 +309,7 @@ def _opened(around: Opened, child: Child, rank: Rank) -> Opened:
     inner.rank = rank
     inner.error = child.node.is_error
     inner.top = _is_all(around, child)
-    inner.single = around.natural and child.node.named_child_count == 1
+    inner.single = inner.top and _is_single(child.node, around.roles)
     inner.known = 0 if child.node.id == around.known else around.known
     inner.place = around.place
     inner.nested = around.nested
@@ -327,6 +327,12 @@ def _is_all(around: Opened, child: Child) -> bool:
     if not (around.top and (around.single or child.role.opens)):
         return False
     return not (around.declares(child) and declared(child.node, around.roles.language))
+
+
+def _is_single(node: Node, roles: Roles) -> bool:
+    """Whether it has one named child, beside comments: all of a C header is inside its guard."""
+    named = (each for each in node.children if each.is_named and not roles.of(each).comments)
+    return next(named, None) is not None and next(named, None) is None
 
 
 def _begins_line(text: bytes, at: int) -> bool:

@@ -17,7 +17,7 @@ from splitters.index import as_object
 @click.argument("file", required=False, metavar="[FILE]")
 @click.option("--output", metavar="DIR", help="Where to; by default a folder in our home.")
 @click.option("--target-bytes", type=int, metavar="N", help=f"No larger piece; {TARGET} if unsaid.")
-@click.option("--natural", is_flag=True, help="Each declaration, section or paragraph by itself.")
+@click.option("--natural", is_flag=True, help="Each outermost declaration, section... by itself.")
 @click.option("--language", "--split", metavar="NAME", help="A language, or one of its suffixes.")
 @click.option("--refresh", metavar="INDEX", help="Cut anew what this index is of, as it was cut.")
 @click.option("--summarize", is_flag=True, help="Keep what a model says of each piece.")

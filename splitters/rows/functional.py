@@ -93,6 +93,7 @@ ROWS = (
             "signature": haskell_signature,
             "instance": haskell_instance,
         },
+        holders=frozenset({"declarations"}),
         attached=frozenset({"comment", "haddock", "signature", "pragma"}),
         clauses=frozenset({"function", "bind", "signature"}),
     ),

@@ -186,6 +186,22 @@ def test_where_syntax_is_broken_the_rest_is_cut_well():
             "python",
             [b"import os\nimport re\n\n", b"def f():\n    pass\n", b"class A:\n    x = 1\n"],
         ),
+        (
+            b"module M where\n\nimport A\n\nf :: Int -> Int\nf 0 = 1\nf x = x\n\ng = 2\n",
+            "haskell",
+            [b"module M where\n\nimport A\n\nf :: Int -> Int\nf 0 = 1\nf x = x\n\n", b"g = 2\n"],
+        ),
+        (
+            b"/* A. */\n#ifndef A\n#define A\n\n#ifdef B\nint b(void);\n#endif\n\nint c(void);\n"
+            b"#endif\n",
+            "c",
+            [
+                b"/* A. */\n#ifndef A\n#define A\n\n",
+                b"#ifdef B\nint b(void);\n#endif\n\n",
+                b"int c(void);\n#endif\n",
+            ],
+        ),
+        (b"# A\n---\na:\n  x: 1\nb: 2\n", "yaml", [b"# A\n---\na:\n  x: 1\n", b"b: 2\n"]),
     ],
 )
 def test_each_declaration_section_member_or_paragraph_is_a_piece_when_asked_for(
