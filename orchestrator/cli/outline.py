@@ -1,6 +1,8 @@
 """`orchestrator outline`: what is declared in files, and where; or a map of them all."""
 
+import errno
 import os
+import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +17,7 @@ from orchestrator import outlines, sources
 from orchestrator.cli import say
 from orchestrator.cli.options import Whole, as_json, common
 from orchestrator.errors import UsageError
-from orchestrator.map import TOKENS, choose, gather
+from orchestrator.map import FILE, TOKENS, choose, gather
 from orchestrator.parser import LARGEST, Outlined, Parser
 from orchestrator.render import count
 from orchestrator.screen import visible
@@ -48,14 +50,14 @@ class Found:
 
 
 @click.command("outline")
-@click.argument("paths", nargs=-1, metavar="[FILE|DIR...]", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[FILE|DIR...]")
 @click.option("--depth", type=Whole(min=1), metavar="N", help="Show N levels of nesting.")
 @click.option("--map", "as_map", is_flag=True, help="Show what is mentioned most in all files.")
-@click.option("--tokens", type=Whole(min=1), metavar="N", help="Size of the map.")
+@click.option("--tokens", type=Whole(min=1), metavar="N", help=f"Map size; {TOKENS} if unsaid.")
 @as_json
 @common
 def command(
-    paths: tuple[Path, ...], depth: int | None, as_map: bool, tokens: int | None, as_json: bool
+    paths: tuple[str, ...], depth: int | None, as_map: bool, tokens: int | None, as_json: bool
 ) -> int:
     """Show what is declared in files, with the lines where it stands.
 
@@ -72,7 +74,7 @@ def command(
         raise UsageError("--tokens is the size of a map: add --map.")
     if depth is not None and as_map:
         raise UsageError("--depth is of outlines, and a map has none: leave it out.")
-    files = list(_files(paths or (Path(),)))
+    files = list(_files(paths or (".",)))
     with closing(Parser()) as parser:
         if as_map:
             _print_map(_map(parser, [path for path, _ in files], tokens or TOKENS), as_json)
@@ -81,11 +83,19 @@ def command(
         return _print_objects(found) if as_json else _print(found, depth or sys.maxsize)
 
 
-def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
+def _files(names: Sequence[str]) -> Iterator[tuple[Path, bool]]:
     """Every file once, and whether it was named itself. Raises UsageError for a wrong path."""
-    missing = [path for path in paths if not path.exists()]
-    if missing:
-        raise UsageError(f"There is no file or folder {missing[0]}: check the path.")
+    if "" in names:
+        raise UsageError("A path is empty: name a file or a folder.")
+    paths = [Path(name) for name in names]
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"There is no file or folder {path}: check the path.")
+        try:
+            if path.is_dir():
+                os.scandir(path).close()
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
     seen: set[Path] = set()
     for path in paths:
         for file in sources.under(path) if path.is_dir() else (path,):
@@ -110,6 +120,8 @@ def _outlined(parser: Parser, files: Sequence[tuple[Path, bool]]) -> Iterator[Fo
 def _content(path: Path) -> bytes:
     """The file, up to one byte more than is parsed; opening a named pipe does not wait."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "no plain file")
         return file.read(LARGEST + 1)
 
 
@@ -166,7 +178,10 @@ def _print_map(found: Map, as_json: bool) -> None:
     lines = found.text.splitlines()
     say.out(line if line.startswith(" ") else ink.bold(line) for line in lines)
     if not lines:
-        say.note("note: nothing is declared in these files, or the map is too small for a line")
+        say.note(
+            "note: nothing is declared in these files, those over"
+            f" {FILE >> 10} KiB left out, or the map is too small for a line"
+        )
 
 
 def _name(path: Path) -> str:

@@ -2,6 +2,8 @@
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,17 @@ class Sum:
 def zero():
     return 0
 """
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Root may read what nobody may."""
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
 
 
 @pytest.fixture
@@ -99,8 +112,22 @@ def test_a_named_file_that_cannot_be_read_is_an_error_and_the_rest_is_shown(fold
     os.mkfifo(folder / "pipe.py")
     (folder / "link.py").symlink_to("link.py")
     said = orchestrator("outline", "pipe.py", "sums.py")
-    assert (said.code, said.text.splitlines()[0]) == (0, "pipe.py  python")
+    assert (said.code, said.text.splitlines()[0]) == (2, "sums.py  python")
+    assert said.err == "note: pipe.py: it cannot be read: no plain file\n"
     assert orchestrator("outline", "link.py").code == 2
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(folder, orchestrator):
+    (folder / "shut").mkdir(mode=0)
+    with unprivileged():
+        said = orchestrator("outline", "shut")
+    assert (said.code, said.err) == (2, "error: shut cannot be read: Permission denied.\n")
+
+
+def test_an_empty_path_is_not_taken_for_the_folder_one_is_in(folder, orchestrator):
+    said = orchestrator("outline", "")
+    assert (said.code, said.out) == (2, b"")
+    assert said.err == "error: A path is empty: name a file or a folder.\n"
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
@@ -110,6 +137,8 @@ def test_a_named_file_that_cannot_be_read_is_an_error_and_the_rest_is_shown(fold
         ("bin.py", "it is binary"),
         ("big.py", "it has more than 16 MiB"),
         ("/proc/self/mem", "it cannot be read: Input/output error"),
+        # Written only, by root as well.
+        ("/proc/sys/vm/drop_caches", "it cannot be read: Permission denied"),
     ],
 )
 def test_a_named_file_without_text_ends_with_2_and_the_rest_is_shown(
@@ -144,6 +173,13 @@ def test_a_map_shows_what_others_mention_first(folder, orchestrator):
     assert orchestrator("outline", ".", "--map").text == (
         "sums.py\n     1  class Sum\n     7  function zero\n"
     )
+
+
+def test_a_file_that_is_too_large_for_a_map_is_not_said_to_declare_nothing(folder, orchestrator):
+    (folder / "big.py").write_text(SOURCE * 4_000)
+    said = orchestrator("outline", "big.py", "--map")
+    assert (said.code, said.out) == (0, b"")
+    assert "over 256 KiB left out" in said.err
 
 
 def test_what_lies_above_the_folder_does_not_matter(folder, orchestrator, tmp_path):
