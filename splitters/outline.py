@@ -262,6 +262,8 @@ def _signature(text: bytes, draft: _Draft, language: Language) -> str:
     end = body.start_byte if body else text.find(b"\n", draft.begin, most)
     plain = decoded(text[draft.begin : min(end, most) if end > draft.begin else most])
     plain = SPACED.sub("", plain).rstrip("{:=- \t")
+    if draft.declared.heading and not plain:  # a title with a line of signs above it
+        plain = draft.declared.name
     return plain if len(plain) <= SIGNATURE else plain[: SIGNATURE - 1].rstrip() + "…"
 
 

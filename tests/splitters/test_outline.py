@@ -145,6 +145,10 @@ def test_a_signature_leaves_out_the_decorators():
     assert only(data, "python").first_line == 1
 
 
+def test_a_title_between_two_lines_of_signs_is_its_signature():
+    assert only(b"=====\nSpeed\n=====\n\ntext\n", "rst").signature == "Speed"
+
+
 def test_a_long_signature_is_cut():
     found = only(b"def f(" + b"a, " * 200 + b"): pass\n", "python").signature
     assert 150 < len(found) <= 160
