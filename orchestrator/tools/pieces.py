@@ -149,7 +149,7 @@ def _changed(cut: Cut, content: bytes, edits: Sequence[PieceEdit], path: str) ->
         after = edited(before, edit, script, last=last, first_line=piece.first_line)
         if isinstance(after, EditProblem):
             raise ToolError(
-                f"edit {number}, piece {piece.number}: {after.message} Nothing was changed."
+                f"edit {number}, piece {piece.number}: {after.message}\nNothing was changed."
             )
         now[piece.number] = after
     was = {piece.number: content[piece.start : piece.end] for piece in cut.pieces}

@@ -113,7 +113,7 @@ def test_one_wrong_edit_and_nothing_is_changed(cut, workspace):
     edits = [PieceEdit(1, "return 1", "return total"), PieceEdit(2, "x", "not there")]
     message = refused(patch_file, cut, "a.py", edits)
     assert message.startswith("edit 2, piece 2: The old text occurs 0 times")
-    assert message.endswith("Nothing was changed.")
+    assert message.endswith("\nNothing was changed.")
     assert workspace.tree() == {"a.py": SOURCE}
 
 
@@ -213,7 +213,7 @@ def test_a_line_over_the_target_is_cut_inside_and_put_together_again(context, wo
     ("old", "message"),
     [
         ("total", " occurs 42 times, at lines 47, 48, 49, "),
-        ("", "is empty; to fill a file leave it out. "),
+        ("", "is empty; to fill a file leave it out.\n"),
         ("    totla = 0\n", "Nearest lines:\n    47\t    total = 0"),
     ],
 )
@@ -260,7 +260,7 @@ def test_the_end_of_a_long_line_is_emptied_and_no_lines_are_joined(context, work
         (
             (patch_file, "a.py", [PieceEdit(1, "total", "total")]),
             "edit 1, piece 1: The old and the new text are the same; nothing would change."
-            " Nothing was changed.",
+            "\nNothing was changed.",
         ),
     ],
 )
