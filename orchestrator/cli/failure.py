@@ -79,6 +79,8 @@ def _sentence(error: Exception) -> str:
 def _usage(error: click.ClickException) -> str:
     message = clean(_message(error))
     context = error.ctx if isinstance(error, click.UsageError) else None
+    if context and not message.endswith((".", "?")):  # of a word too many
+        message += "."
     return f"{message} See `{context.command_path} --help`." if context else message
 
 

@@ -90,6 +90,13 @@ def test_other_errors_are_told_too(error, expected):
     assert described(error) == expected
 
 
+def test_a_word_too_many_is_a_sentence():
+    context = click.Context(click.Command("split"), info_name="split")
+    error = click.UsageError("Got unexpected extra argument (x)", context)
+    sentence = "Got unexpected extra argument (x). See `split --help`."
+    assert described(error) == Failure(2, sentence)
+
+
 def test_a_message_cannot_drive_the_terminal():
     error = errors.GitError("git failed: \x1b]0;owned\x07bad\nsecond line")
     assert described(error) == Failure(1, "git failed: bad second line")
