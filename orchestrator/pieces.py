@@ -83,7 +83,7 @@ def refresh(
 
     Raises PieceError when edited pieces would be lost.
     """
-    with opened(where, home, source) as (stored, path):
+    with opened(where, home, source, naming="behind the index") as (stored, path):
         require_merged(stored)
         return recut(stored, path, content(path), Seal(home), parser, tell)
 
@@ -99,12 +99,18 @@ def discard(
 
 @contextmanager
 def opened(
-    where: str, home: Path, source: str | None = None, *, look: bool = False
+    where: str,
+    home: Path,
+    source: str | None = None,
+    *,
+    look: bool = False,
+    naming: str = "with --source",
 ) -> Iterator[tuple[Stored, Path]]:
     """The folder of an index, locked and checked, and the source that its pieces are of.
 
-    `source` names a file for an index that is not ours or whose file was renamed. With `look`
-    nothing is written. Raises PieceError, and UsageError when a file cannot be read.
+    `source` names a file for an index that is not ours or whose file was renamed; `naming` says how
+    a person does. With `look` nothing is written. Raises PieceError, and UsageError when a file
+    cannot be read.
     """
     place = _folder(where)
     seal = Seal(home)
@@ -113,7 +119,7 @@ def opened(
         if source is None and not seal.holds(index):
             raise PieceError(
                 f"{place / NAME} is not as `orchestrator split` wrote it here, so it is not"
-                " followed: if you trust it, name the file it is for with --source."
+                f" followed: if you trust it, name the file it is for {naming}."
             )
 
     with folder.locked(place):
@@ -124,7 +130,7 @@ def opened(
             splitters.split(b"", stored.index.language)  # before anything is written
         except (BadIndexError, splitters.UnknownLanguageError) as error:
             raise PieceError(f"{place / NAME} is refused: {error}: split the file again.") from None
-        yield stored, existing(source) if source is not None else _source(stored.index)
+        yield stored, existing(source) if source is not None else _source(stored.index, naming)
 
 
 def recut(
@@ -165,15 +171,18 @@ def existing(source: str) -> Path:
     Raises PieceError when there is none, and UsageError when it cannot be read.
     """
     path = Path(os.path.realpath(source))
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        raise PieceError(f"file not found: {source}") from None
-    except OSError as error:
-        raise UsageError(f"{source} cannot be read: {error.strerror}.") from None
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(_mode(path, source)):
         raise UsageError(f"{source} is no plain file: name one.")
     return _text(path)
+
+
+def _mode(path: Path, name: str) -> int:
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise PieceError(f"file not found: {name}") from None
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}.") from None
 
 
 def content(path: Path) -> bytes:
@@ -184,11 +193,15 @@ def content(path: Path) -> bytes:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _source(index: Index) -> Path:
+def _source(index: Index, naming: str) -> Path:
     """Where the source was. A link that stands there now would lead to another file."""
+    if not os.path.lexists(index.source_path):
+        raise PieceError(
+            f"file not found: {index.source_path}: if it was renamed, name it {naming}."
+        )
     path = existing(index.source_path)
     if str(path) != index.source_path:
-        raise PieceError(f"{index.source_path} leads to {path} now: name that one with --source.")
+        raise PieceError(f"{index.source_path} leads to {path} now: name that one {naming}.")
     return path
 
 
@@ -259,11 +272,10 @@ def _own_before(place: Path, source: Path, seal: Seal) -> Stored | None:
 def _folder(where: str) -> Path:
     """The folder of an index that is named by its path or by that of its folder."""
     path = Path(where)
-    if not path.exists():
-        raise PieceError(f"file not found: {where}")
-    if not path.is_dir() and path.name != NAME:
+    is_folder = stat.S_ISDIR(_mode(path, where))
+    if not is_folder and path.name != NAME:
         raise UsageError(f"{where} is no index: name the {NAME} that `orchestrator split` wrote.")
-    return _text(path if path.is_dir() else path.parent)
+    return _text(path if is_folder else path.parent)
 
 
 def _finish(place: Path, check: folder.Check, look: bool) -> None:

@@ -114,7 +114,8 @@ def _print(done: Rejoined, dry_run: bool) -> None:
         say.out(["Nothing to change."])
     elif not dry_run:
         wrote = "Wrote" if done.applied else "Did not write"
-        say.out([f"{wrote} {done.source}; the patch is {done.patch_path}"])
+        backup = f"; the file as it was is {done.backup}" if done.backup else ""
+        say.out([f"{wrote} {done.source}; the patch is {done.patch_path}{backup}"])
     elif sys.stdout.isatty():
         say.out(patch(done.patch.removesuffix(b"\n"), say.stdout_ink()))
     else:

@@ -15,7 +15,7 @@ from splitters.index import as_object
 
 @click.command("split")
 @click.argument("file", required=False, metavar="[FILE]")
-@click.option("--output", metavar="DIR", help="Where to; by default a folder in our home.")
+@click.option("--output", metavar="DIR", help="Where to; by default under ORCHESTRATOR_HOME.")
 @click.option("--target-bytes", type=int, metavar="N", help=f"No larger piece; {TARGET} if unsaid.")
 @click.option("--natural", is_flag=True, help="Each outermost declaration, section... by itself.")
 @click.option("--language", "--split", metavar="NAME", help="A language, or one of its suffixes.")

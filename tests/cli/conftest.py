@@ -4,7 +4,8 @@ import gc
 import os
 import subprocess
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,17 @@ def git(*args: str) -> str:
         ["git", *args], check=True, capture_output=True, text=True, env=os.environ | dates
     )
     return done.stdout.rstrip("\n")
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Root may read what nobody may."""
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
 
 
 @pytest.fixture(autouse=True)

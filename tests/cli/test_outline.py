@@ -2,13 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import splitters
+from tests.cli.conftest import unprivileged
 
 SOURCE = """\
 class Sum:
@@ -20,17 +19,6 @@ class Sum:
 def zero():
     return 0
 """
-
-
-@contextmanager
-def unprivileged() -> Iterator[None]:
-    """Root may read what nobody may."""
-    user = os.geteuid()
-    os.seteuid(user or 65534)
-    try:
-        yield
-    finally:
-        os.seteuid(user)
 
 
 @pytest.fixture

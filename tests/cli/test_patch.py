@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.cli.conftest import git
+from tests.cli.conftest import git, unprivileged
 
 
 class Split:
@@ -142,6 +142,15 @@ def test_force_keeps_both_changes(split):
     assert said.code == 0
     assert made.path.read_bytes() == b"1\ntwo\n3\n4\n5\n\n6\n7\neight\n9\n"
     assert Path(said.json["backup_path"]).read_bytes() == theirs
+
+
+def test_force_says_where_the_file_is_as_it_was(split):
+    made = split(b"1\n2\n3\n4\n5\n\n6\n7\n8\n9\n", "--natural")
+    made.edit(2, b"8\n", b"eight\n")
+    made.path.write_bytes(b"1\ntwo\n3\n4\n5\n\n6\n7\n8\n9\n")
+    text = made.patch("--force").text
+    (backup,) = made.folder.glob("index.backup-*")
+    assert text.endswith(f"; the file as it was is {backup}\n")
 
 
 def test_force_without_an_edit_cuts_the_source_anew(split):
@@ -360,7 +369,11 @@ def test_an_index_of_a_stranger_is_followed_to_a_named_file_only(split, reposito
     refused = made.orchestrator("patch", "--index", str(moved))
     assert (refused.code, "--source" in refused.err) == (1, True)
     assert made.path.read_bytes() == PARAGRAPHS
-    assert made.orchestrator("split", "--refresh", str(moved)).code == 1
+    refreshed = made.orchestrator("split", "--refresh", str(moved))
+    assert (refreshed.code, "name the file it is for behind the index." in refreshed.err) == (
+        1,
+        True,
+    )
     taken = made.orchestrator("patch", "--index", str(moved), "--source", str(made.path))
     assert (taken.code, made.path.read_bytes()) == (0, PARAGRAPHS.replace(b"para-a", b"edited"))
     assert made.orchestrator("patch", "--index", str(moved)).code == 0
@@ -488,7 +501,12 @@ def test_a_renamed_source_is_named(split):
     renamed = made.path.with_name("other.md")
     made.path.rename(renamed)
     gone = made.patch()
-    assert (gone.code, f"file not found: {made.path}" in gone.err) == (1, True)
+    assert (gone.code, gone.err) == (
+        1,
+        f"error: file not found: {made.path}: if it was renamed, name it with --source.\n",
+    )
+    anew = made.orchestrator("split", "--refresh", made.index["index_path"], str(renamed))
+    assert (anew.code, "edited and not merged" in anew.err) == (1, True)
     said = made.patch("--source", str(renamed))
     assert (said.code, renamed.read_bytes()) == (0, PARAGRAPHS.replace(b"para-a", b"edited"))
     names = {path.name for path in made.folder.iterdir()}
@@ -508,6 +526,17 @@ def test_outside_of_any_repository_the_patch_names_the_file(orchestrator, home, 
 def test_an_index_that_is_none(orchestrator, repository, where):
     said = orchestrator("patch", "--index", where)
     assert (said.code, said.out) == (1 if "nowhere" in where else 2, b"")
+
+
+def test_an_index_that_cannot_be_read(orchestrator, repository, monkeypatch):
+    (repository / "shut").mkdir(mode=0)
+    monkeypatch.chdir(repository)
+    with unprivileged():
+        said = orchestrator("patch", "--index", "shut/index.json")
+    assert (said.code, said.err) == (
+        2,
+        "error: shut/index.json cannot be read: Permission denied.\n",
+    )
 
 
 def plant(made: Split, was: bytes) -> None:
