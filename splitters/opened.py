@@ -142,8 +142,8 @@ class Opened:
         found: Sequence[Border] = ()
         if child.role.titles and (title := declared(child.node, self.roles.language)):
             found = self._grouped(None) if self.title else ()
-            self.title = replace(self._border(child), rank=self.rank, alone=self.natural)
-            self.place = self._under(title)
+            self.place, border = self._under(title), self._border(child)
+            self.title = replace(border, rank=self.rank, node=self.place, alone=self.natural)
             self.items, self.top = True, False
         self.waiting.append((child.line or 0, child.start, child.role.comments))
         return found

@@ -210,6 +210,13 @@ def test_each_declaration_section_member_or_paragraph_is_a_piece_when_asked_for(
     assert contents(code, language, natural=True) == parts
 
 
+@pytest.mark.parametrize("language", ["markdown", "rst"])
+def test_a_section_is_named_under_the_heading_that_it_is_under(language):
+    text = b"A\n===\n\nB\n===\n\nC\n---\n\nD\n---\n\nE\n===\n"
+    named = [piece.name for piece in splitters.split(text, language, natural=True).pieces]
+    assert named == ["A", "B", "B / C", "B / D", "E"]
+
+
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_lines_are_counted_whatever_ends_them(end):
     code = end.join([b"def f():", b"    pass", b"def g():", b"    pass", b""])
