@@ -192,7 +192,9 @@ def _nested(text: bytes, drafts: list[_Draft], language: Language) -> Iterator[_
     top: list[_Draft] = []
     for draft in drafts:
         while around and around[-1].end <= draft.start:
-            around.pop()
+            gone = around.pop()
+            if language.trails:
+                gone.end = max(gone.start + 1, min(gone.end, draft.above))
         parent = around[-1] if around else None
         beside = parent.inside if parent else top
         before = beside[-1] if beside else None

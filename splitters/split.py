@@ -5,6 +5,7 @@ from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
 
+from splitters.above import lifted
 from splitters.border import ASKED, Border
 from splitters.language import Language
 from splitters.lines import paragraphs
@@ -66,6 +67,7 @@ def cut(
         places = paragraphs(text)
     else:
         places = borders(parsed, text, language, most, natural, ahead)
+        places = lifted(places, text) if language.trails else places
     spans = packed(places, text, language, most, natural, ahead)
     pieces = tuple(_pieces(data, source, spans, language))
     return Pieces(data, language.name, target, natural, pieces)

@@ -175,5 +175,6 @@ ROWS = (
         },
         names={"extension_definition": scala_extension},
         attached=frozenset({"comment", "block_comment"}),
+        trails=True,
     ),
 )

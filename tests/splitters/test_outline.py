@@ -145,6 +145,11 @@ def test_a_signature_leaves_out_the_decorators():
     assert only(data, "python").first_line == 1
 
 
+def test_a_body_that_is_only_indented_ends_before_the_next_comment():
+    found = only(b"object A {\n  def b =\n    1\n\n  // c\n  // c\n  def c = 2\n}\n", "scala")
+    assert [(one.first_line, one.last_line) for one in found.children] == [(2, 3), (7, 7)]
+
+
 def test_a_title_between_two_lines_of_signs_is_its_signature():
     assert only(b"=====\nSpeed\n=====\n\ntext\n", "rst").signature == "Speed"
 

@@ -7,6 +7,8 @@ import pytest
 
 import splitters
 from splitters import Piece
+from splitters.above import lifted
+from splitters.border import Border, Rank
 
 ARGPARSE = Path(argparse.__file__).read_bytes()
 
@@ -208,6 +210,23 @@ def test_each_declaration_section_member_or_paragraph_is_a_piece_when_asked_for(
     code, language, parts
 ):
     assert contents(code, language, natural=True) == parts
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [b"  /**\n   * Two.\n   */\n", b"  // Two,\n  // too.\n", b"  // Two.\n  /* Too. */\n"],
+)
+def test_a_comment_below_a_body_that_is_only_indented_stays_with_what_it_describes(comment):
+    one = b"object A {\n  def one: Int =\n    1 + 1 /* 2 */\n\n"
+    two = comment + b"  def two: Int =\n    2\n}\n"
+    assert contents(one + two, "scala", 64) == [one, two]
+
+
+@pytest.mark.parametrize("row", [b"/* /* a */ */", b"val a = 1 /* a */", b"/* a */ */"])
+def test_what_is_no_comment_by_itself_is_not_taken_for_one(row):
+    assert list(lifted([Border(len(row) + 1, Rank.CLEAN, 0)], row + b"\nb")) == [
+        Border(len(row) + 1, Rank.CLEAN, 0)
+    ]
 
 
 @pytest.mark.parametrize("language", ["markdown", "rst"])
