@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docker.api.client import APIClient
+from docker.errors import APIError
 from docker.models.images import Image
 
 from sandbox import container, toolbox
@@ -145,7 +146,9 @@ def _settled(
             settling.step("refresh")
             settling.commit(labels, tag)
     except BaseException:
-        engine.client.images.remove(raw)
+        # The engine may have made the next image of it, as after Ctrl-C: then it has to stay.
+        with contextlib.suppress(APIError):
+            engine.client.images.remove(raw)
         raise
     return Layer.of(engine.client.images.get(tag))
 

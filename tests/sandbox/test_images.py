@@ -10,6 +10,7 @@ import pytest
 from docker.errors import APIError
 
 from sandbox.box import open_box
+from sandbox.engine import connect
 from sandbox.errors import DiskFullError, ImageError, SetupError
 from sandbox.images import BASE_IMAGE, PREPARED, SETUP, _disk_full_named, prepare
 from sandbox.limits import Limits
@@ -249,6 +250,25 @@ def test_a_pack_that_is_broken_leaves_nothing(engine, ready, recorded, tmp_path)
     with pytest.raises(ImageError, match="index-pack"):
         ready(source=replace(recorded, pack=tmp_path / "pack", tree="0" * 40))
     assert preparing(engine) == []
+
+
+def test_ctrl_c_while_the_engine_makes_the_image_is_told_as_such(engine, recorded):
+    made = []
+    hasty = connect()
+    commit = hasty.client.api.commit
+
+    def interrupted(container, repository, *rest, **options):
+        made.append(commit(container, repository, *rest, **options)["Id"])
+        if repository:
+            raise KeyboardInterrupt
+        return {"Id": made[-1]}
+
+    hasty.client.api.commit = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        prepare(hasty, BASE_IMAGE, recorded, setup=(": pressed",))
+    hasty.close()
+    engine.client.images.remove(made[1], force=True)
+    assert (len(made), preparing(engine)) == (2, [])
 
 
 def test_an_image_has_a_name_for_its_commit_and_one_for_what_stands_on_it(engine, prepared):
