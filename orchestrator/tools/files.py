@@ -31,6 +31,11 @@ def read_file(
     if limit is not None and not 1 <= limit <= PAGE:
         raise ToolError(f"limit: expected 1 to {PAGE}, got {limit}")
     content = context.box.files.read(path, LARGEST)
+    if is_wide(content):
+        raise ToolError(
+            f"{path} is text in UTF-16; read it with split_file and read_piece, and change it with"
+            " patch_file"
+        )
     require_text(content, path)
     lines = content.split(b"\n")
     if not lines[-1]:
@@ -42,6 +47,11 @@ def read_file(
             "offset=1 and limit=500"
         )
     return _page(path, lines, offset or 1, limit or PAGE) + _oddities(content)
+
+
+def is_wide(content: bytes) -> bool:
+    """Whether it begins with the mark of UTF-16: text, but with a NUL byte in most characters."""
+    return content.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def require_text(content: bytes, path: str) -> None:

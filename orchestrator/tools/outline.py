@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from orchestrator import outlines
 from orchestrator.screen import Ink, visible
 from orchestrator.sources import FOREIGN
-from orchestrator.tools.files import LARGEST, require_text
+from orchestrator.tools.files import LARGEST, is_wide, require_text
 from orchestrator.tools.tool import Context, ToolError
 from sandbox.files import FileError
 from splitters import detect
@@ -35,7 +35,8 @@ def outline(context: Context, path: str = ".", depth: int | None = None) -> str:
     if _is_folder(context, path):
         return "\n".join(_folder(context, path, depth or 1))
     content = context.box.files.read(path, LARGEST)
-    require_text(content, path)
+    if not is_wide(content):
+        require_text(content, path)
     found = context.desk.parser.outline(content, path)
     shown = outlines.lines(found.declarations, depth or _DEEPEST, _PLAIN)
     trouble = [f"[{found.trouble}]"] if found.trouble else []

@@ -88,6 +88,14 @@ def test_a_page_that_cannot_be_is_refused(context, workspace, arguments, message
         read_file(context, "a.txt", **arguments)
 
 
+def test_text_in_utf_16_is_not_called_binary_and_the_tools_that_read_it_are_named(
+    context, workspace
+):
+    workspace.fill({"a.txt": "text\n".encode("utf-16")})
+    with pytest.raises(ToolError, match=r"a\.txt is text in UTF-16; read it with split_file"):
+        read_file(context, "a.txt")
+
+
 def test_a_binary_file_is_not_shown(context, workspace):
     workspace.fill({"a.bin": b"\0\1\2"})
     with pytest.raises(ToolError, match=r"a\.bin is a binary file of 3 bytes"):

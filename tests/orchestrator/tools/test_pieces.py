@@ -287,6 +287,11 @@ def test_a_file_is_outlined(context, workspace):
     assert outline(context, "a.py", depth=1) == "1-3  class A"
 
 
+def test_a_file_in_utf_16_is_outlined(context, workspace):
+    workspace.fill({"a.py": "class A:\n    x = 1\n".encode("utf-16")})
+    assert outline(context, "a.py") == "1-2  class A"
+
+
 def test_a_folder_is_outlined_without_foreign_packages(context, workspace):
     workspace.fill(
         {
