@@ -39,7 +39,7 @@ class Written:
     index: Index
     trouble: str = ""
     """Why a file whose language is known was cut as plain text; else empty."""
-    stopped: OrchestratorError | None = None
+    stopped: OrchestratorError | KeyboardInterrupt | None = None
     """Why not all pieces have the summary that was asked for."""
 
 

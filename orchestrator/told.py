@@ -15,7 +15,7 @@ class Told:
     texts: Mapping[str, str] = field(default_factory=dict)
     """By the SHA-256 of a piece."""
     whole: str | None = None
-    stopped: OrchestratorError | None = None
+    stopped: OrchestratorError | KeyboardInterrupt | None = None
     """Why there are not more."""
 
 

@@ -61,7 +61,7 @@ def _told(summarizer: Summarizer, name: str, pieces: Pieces, known: Told) -> Tol
                 say.note(f"piece {piece.number} of {len(pieces.pieces)}, {where} ...")
                 texts[piece.sha256] = summarizer.text(f"{name}, {where}", text).text
         whole = known.whole or _whole(summarizer, name, pieces, texts)
-    except OrchestratorError as error:
+    except (OrchestratorError, KeyboardInterrupt) as error:  # what was paid for is kept
         return Told(texts, known.whole, error)
     return Told(texts, whole)
 

@@ -9,6 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import splitters
+from orchestrator.cli.tell import _told
+from orchestrator.models.scripted import Script, ScriptedModel, Step
+from orchestrator.summarize import Summarizer
+from orchestrator.task import Limits
+from orchestrator.told import Told
+
 SEED_KEYS = {
     *("source_path", "source_sha256", "source_size_bytes", "source_line_count", "split_type"),
     *("target_bytes", "natural", "created_at", "segment_count", "segments"),
@@ -335,6 +342,22 @@ def test_what_a_model_said_before_it_stopped_is_kept(orchestrator, file):
     model = script(file, "One.")
     said = orchestrator("split", str(path), "--natural", "--summarize", "--model", model, "--json")
     assert (said.code, summaries(said.json)) == (1, ["One.", None])
+
+
+def test_what_a_model_said_before_ctrl_c_is_kept():
+    class Pressed(ScriptedModel):
+        """Somebody presses Ctrl-C at the second question."""
+
+        def answer(self, system, conversation, tools, **options):
+            if "para-b" in str(conversation):
+                raise KeyboardInterrupt
+            return super().answer(system, conversation, tools, **options)
+
+    pieces = splitters.split(b"para-a\n\npara-b\n", natural=True)
+    model = Summarizer(Pressed(Script([Step("One.")])), Limits())
+    told = _told(model, "p.txt", pieces, Told())
+    assert told.texts == {pieces.pieces[0].sha256: "One."}
+    assert isinstance(told.stopped, KeyboardInterrupt)
 
 
 def test_a_model_needs_something_to_do(orchestrator, file):
