@@ -41,6 +41,7 @@ def put(path: Path, content: bytes) -> None:
 def replace(path: Path, content: bytes, old: bytes) -> bool:
     """Write a file that exists, keeping its mode, owner and attributes; `path` is no link.
 
+    Raises PermissionError, which names the file or its folder, where one may not be written.
     False, and nothing is written, when it does not hold `old` any more.
     """
     facts = path.lstat()
@@ -49,7 +50,10 @@ def replace(path: Path, content: bytes, old: bytes) -> bool:
     temporary = path.with_name(f".orchestrator-{sha256(os.fsencode(path.name)).hexdigest()[:16]}")
     temporary.unlink(missing_ok=True)  # of one that was killed
     try:
-        write(temporary, content)
+        try:
+            write(temporary, content)
+        except PermissionError as error:
+            raise PermissionError(error.errno, error.strerror, str(path.parent)) from None
         _like(temporary, path, facts)
         if path.read_bytes() != old or path.is_symlink():
             temporary.unlink()

@@ -4,8 +4,7 @@ import gc
 import os
 import subprocess
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,17 +44,6 @@ def git(*args: str) -> str:
         ["git", *args], check=True, capture_output=True, text=True, env=os.environ | dates
     )
     return done.stdout.rstrip("\n")
-
-
-@contextmanager
-def unprivileged() -> Iterator[None]:
-    """Root may read what nobody may."""
-    user = os.geteuid()
-    os.seteuid(user or 65534)
-    try:
-        yield
-    finally:
-        os.seteuid(user)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import splitters
-from tests.cli.conftest import unprivileged
+from tests.unprivileged import unprivileged
 
 SOURCE = """\
 class Sum:

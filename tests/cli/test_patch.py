@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.cli.conftest import git, unprivileged
+from tests.cli.conftest import git
+from tests.unprivileged import unprivileged
 
 
 class Split:

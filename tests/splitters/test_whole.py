@@ -1,10 +1,12 @@
 """Files are written whole, and read only where they are plain files."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from splitters import whole
+from tests.unprivileged import unprivileged
 
 
 def test_a_file_is_replaced_with_its_mode(tmp_path):
@@ -65,3 +67,14 @@ def test_only_plain_files_are_read(tmp_path, kind):
             whole.read(folder, "a")
     finally:
         os.close(folder)
+
+
+def test_a_folder_that_may_not_be_written_is_named_and_no_passing_file(tmp_path, monkeypatch):
+    folder = tmp_path / "open" / "shut"
+    folder.mkdir(parents=True)
+    (folder / "a").write_bytes(b"old")
+    folder.chmod(0o555)
+    monkeypatch.chdir(folder.parent)
+    with unprivileged(), pytest.raises(PermissionError) as refused:
+        whole.replace(Path("shut/a"), b"new", b"old")
+    assert (refused.value.filename, (folder / "a").read_bytes()) == ("shut", b"old")
