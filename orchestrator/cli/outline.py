@@ -89,9 +89,9 @@ def _files(names: Sequence[str]) -> Iterator[tuple[Path, bool]]:
         raise UsageError("A path is empty: name a file or a folder.")
     paths = [Path(name) for name in names]
     for path in paths:
-        if not path.exists():
-            raise UsageError(f"There is no file or folder {path}: check the path.")
         try:
+            if not path.exists():
+                raise UsageError(f"There is no file or folder {path}: check the path.")
             if path.is_dir():
                 os.scandir(path).close()
         except OSError as error:

@@ -102,7 +102,7 @@ class _Account:
 
 
 @click.command("summarize")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path, readable=False))
 @click.option("--limit-words", type=Whole(min=1), metavar="N", help="Of each summary.")
 @click.option("--model", metavar="PROVIDER:NAME", help="Such as anthropic:NAME or scripted:FILE.")
 @click.option("--max-cost", "cost", type=float, metavar="DOLLARS", help="Stop above this cost.")

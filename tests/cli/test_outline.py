@@ -105,11 +105,12 @@ def test_a_named_file_that_cannot_be_read_is_an_error_and_the_rest_is_shown(fold
     assert orchestrator("outline", "link.py").code == 2
 
 
-def test_a_folder_that_cannot_be_read_is_an_error(folder, orchestrator):
+@pytest.mark.parametrize("name", ["shut", "shut/a.py"])
+def test_a_folder_that_cannot_be_read_is_an_error(folder, orchestrator, name):
     (folder / "shut").mkdir(mode=0)
     with unprivileged():
-        said = orchestrator("outline", "shut")
-    assert (said.code, said.err) == (2, "error: shut cannot be read: Permission denied.\n")
+        said = orchestrator("outline", name)
+    assert (said.code, said.err) == (2, f"error: {name} cannot be read: Permission denied.\n")
 
 
 def test_an_empty_path_is_not_taken_for_the_folder_one_is_in(folder, orchestrator):

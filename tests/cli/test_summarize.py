@@ -219,6 +219,7 @@ def test_an_empty_file_asks_nobody(summarize):
         (("none.py",), "There is no file none.py: check the path."),
         (("folder",), "folder is not a file: name one."),
         (("binary",), "binary is a binary file: only text can be summarized."),
+        (("/proc/sys/vm/drop_caches",), "drop_caches cannot be read: Permission denied."),
         (("a.py",), "There is no model"),
         (("a.py", "--max-cost", "0"), "cost must be more than 0 dollars"),
         (("a.py", "--limit-words", "0"), "Invalid value for '--limit-words'"),
