@@ -262,7 +262,8 @@ class Box:
     @contextlib.contextmanager
     def _recording(self) -> Iterator[None]:
         try:
-            yield
+            with self._kills.told(self.limits):
+                yield
         except DiskFullError as error:
             self._end()
             raise DiskFullError(disk.unrecordable(self.limits, error.said), error.said) from error

@@ -9,7 +9,8 @@
     ├── DiskFullError        the container's or the host's disk is full
     ├── GatewayError         the way out of the sandbox is closed or failed
     └── CrossingError        what should cross the wall is too large, too late or malformed
-        └── CrowdedError     no process was left in the sandbox to look at its files with
+        ├── CrowdedError     no process was left in the sandbox to look at its files with
+        └── KilledError      a signal ended what looked at its files
 
 Every message is one sentence that says what to do next.
 """
@@ -72,3 +73,11 @@ class GatewayError(SandboxError):
 
 class CrowdedError(CrossingError):
     """No process was left in the sandbox to look at its files with."""
+
+
+class KilledError(CrossingError):
+    """A signal ended what looked at the sandbox's files; `status` tells which, as shells do."""
+
+    def __init__(self, message: str, status: int = 137) -> None:
+        super().__init__(message)
+        self.status = status

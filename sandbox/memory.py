@@ -4,14 +4,18 @@ Not from the engine's `OOMKilled`: that is false for an exec'd process, and stay
 any child was killed.
 """
 
+import contextlib
 import re
+from collections.abc import Iterator
 
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 from sandbox.container import death
 from sandbox.engine import Engine
+from sandbox.errors import CrossingError, KilledError
 from sandbox.hardening import BUSYBOX
+from sandbox.limits import Limits, shown
 
 COUNTS = ("/sys/fs/cgroup/memory/memory.oom_control", "/sys/fs/cgroup/memory.events")
 """Of the container's own control group, version 1 and 2. Its mount is read-only for everybody in
@@ -21,6 +25,11 @@ SIGNALLED = 128
 """From this exit status on, a signal ended the command or, as shells tell it, its last child."""
 READ = (0, 1)
 """How the reading program ends; one of the two files is always missing."""
+
+UNRECORDABLE = (
+    "The sandbox's files cannot be recorded within its memory: raise `memory` under [sandbox] "
+    "(it is {memory}), or have the work leave less running and less in /tmp."
+)
 
 
 class Kills:
@@ -41,6 +50,16 @@ class Kills:
             return False
         known, self._known = self._known, self._count()
         return self._known > known
+
+    @contextlib.contextmanager
+    def told(self, limits: Limits) -> Iterator[None]:
+        """Name the limit where it ended what records the files. Raises CrossingError."""
+        try:
+            yield
+        except KilledError as error:
+            if not self.behind(error.status):
+                raise
+            raise CrossingError(UNRECORDABLE.format(memory=shown(limits.memory))) from error
 
     def _count(self) -> int:
         command = [BUSYBOX, "cat", *COUNTS]

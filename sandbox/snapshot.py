@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 
 from sandbox.channel import Channel, Chunk
 from sandbox.disk import PLENTY, Left, Room, says_full
-from sandbox.errors import CrossingError, CrowdedError, DiskFullError
+from sandbox.errors import CrossingError, CrowdedError, DiskFullError, KilledError
+from sandbox.memory import SIGNALLED
 from sandbox.stream import Exit
 
 PACK_CAP = 50_000_000
@@ -214,7 +215,9 @@ def _judge(end: Exit, complaint: bytes, what: str, seconds: float) -> None:
             f"raise `pids` under [sandbox]. ({said})"
         )
     if not end.ok:
-        raise CrossingError(f"The sandbox's files cannot be recorded: {said or end.status}")
+        message = f"The sandbox's files cannot be recorded: {said or end.status}"
+        killed = end.status >= SIGNALLED
+        raise KilledError(message, end.status) if killed else CrossingError(message)
 
 
 def parse(line: bytes) -> Header:

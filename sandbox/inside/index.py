@@ -29,7 +29,14 @@ OWN = f"{STATE}/snapshot"
 
 
 class Failure(Exception):
-    """A git program failed; with a new index and new objects it may not."""
+    """A git program failed; with a new index and new objects it may not.
+
+    `status` is what to end with: 128 and the signal that ended git, as shells tell it, or else 1.
+    """
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Index(NamedTuple):
@@ -61,7 +68,8 @@ class Index(NamedTuple):
         )
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip()
-            raise Failure(f"git {arguments[0]}: {said or f'status {done.returncode}'}")
+            message = f"git {arguments[0]}: {said or f'status {done.returncode}'}"
+            raise Failure(message, 128 - done.returncode if done.returncode < 0 else 1)
         return done
 
     def git(self, *arguments: str, stdin: bytes = b"", **more: str) -> bytes:

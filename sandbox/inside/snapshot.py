@@ -189,7 +189,8 @@ def main(arguments: list[str]) -> int:
         return carried_out(arguments)
     except (Failure, OSError, RuntimeError) as error:
         print(error, file=sys.stderr)
-        return CROWDED if is_crowded(error) else 1
+        failed = error.status if isinstance(error, Failure) else 1
+        return CROWDED if is_crowded(error) else failed
 
 
 def is_crowded(error: Exception) -> bool:

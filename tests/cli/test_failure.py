@@ -40,6 +40,7 @@ CODES = {
     "DiskFullError": 1,
     "CrossingError": 1,
     "CrowdedError": 1,
+    "KilledError": 1,
     "GatewayError": 1,
 }
 

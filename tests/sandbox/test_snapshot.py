@@ -4,7 +4,7 @@ import pytest
 
 from sandbox.box import open_box
 from sandbox.channel import Chunk
-from sandbox.errors import CrossingError, DiskFullError
+from sandbox.errors import CrossingError, DiskFullError, KilledError
 from sandbox.limits import Limits
 from sandbox.snapshot import HEADER_CAP, Snapshot, parse, rehash, reset, take
 from sandbox.stream import Exit
@@ -378,6 +378,21 @@ def test_a_box_tells_the_size_that_was_full_and_is_ended(make_box, tmp_path, wor
         box.snapshot("b" * 40, tmp_path / "pack")
     assert told in str(full.value)
     assert box.lost().limit == "disk"
+
+
+@pytest.mark.parametrize("kept", [0, 50], ids=["git", "all of ours"])
+def test_a_recording_without_enough_memory_names_the_limit(make_box, source, tmp_path, kept):
+    box = make_box(Limits(memory=64 << 20, tmp_size=60 << 20))
+    box.run(["sh", "-c", f"head -c 60M /dev/urandom >big; head -c {kept}M /dev/zero >/tmp/x"])
+    with pytest.raises(CrossingError, match=r"raise `memory` under \[sandbox\] \(it is 64m\)"):
+        box.snapshot(source.tree, tmp_path / "pack")
+
+
+def test_a_recording_that_somebody_ends_is_told_as_it_ended(make_box, tmp_path):
+    box = make_box()
+    box.channel = Told(complaint=b"git write-tree: status -9", end=Exit(137, 0.1))
+    with pytest.raises(KilledError, match="cannot be recorded: git write-tree: status -9"):
+        box.snapshot("b" * 40, tmp_path / "pack")
 
 
 def test_a_failure_is_told_in_the_sandboxs_words(tmp_path):
