@@ -89,6 +89,8 @@ class Turn(Deed, frozen=True):
     cost: float | None = None
     """US dollars; None where the price is unknown."""
     seconds: float = 0.0
+    final: bool = False
+    """It asks for no call: the work ends with it, unless it is refused."""
 
 
 class Text(Deed, frozen=True):

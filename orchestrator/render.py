@@ -51,12 +51,12 @@ _MOST_LINES = 12
 """Of one answer or one failed result."""
 
 
-def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
+def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False, said: str = "") -> list[str]:
     """What to show of an event; often nothing.
 
     `streamed` when the run is watched: what commands print is shown as it comes, and which files
     are not in the base before it starts, so neither is to be shown again. Nor are all findings at
-    the end: each was with its change, and the summary of the run lists them.
+    the end: each was with its change, and the summary lists them. Nor is `said`, a final answer.
     """
     match event:
         case RunStarted():
@@ -67,8 +67,8 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
             return _prepared(event, ink)
         case SetupFailed():
             return _setup_failed(event, ink, streamed)
-        case Turn(text=text) if text.strip():
-            return [f"  {line}" for line in _some(text)]
+        case Turn(text=text, final=final) if text.strip():
+            return [f"  {line}" for line in (_whole(text, WIDTH - 2) if final else _some(text))]
         case ToolStarted():
             return [_asked(event)]
         case ToolFinished(error=True):
@@ -94,7 +94,7 @@ def lines(event: AnyEvent, ink: Ink, *, streamed: bool = False) -> list[str]:
         case Warned(text=text):
             return [ink.yellow(f"     {line}") for line in _whole(text, WIDTH - 5)]
         case WorkerFinished(reason=reason, message=message):
-            return [f"worker stopped: {reason}", *_whole(message, WIDTH)]
+            return [f"worker stopped: {reason}", *_whole("" if message == said else message, WIDTH)]
         case Delegated():
             return _delegated(event, ink)
         case Judged():

@@ -67,6 +67,7 @@ class Conversation:
             cache_write_tokens=usage.cache_write_tokens,
             cost=pricing.cost(self.model.name, usage),
             seconds=seconds,
+            final=not answer.calls,
         )
 
 

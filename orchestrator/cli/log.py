@@ -7,7 +7,7 @@ import msgspec
 
 from orchestrator.cli import place, say
 from orchestrator.cli.options import as_json, common, run_argument
-from orchestrator.cli.watch import timed
+from orchestrator.cli.watch import Told
 from orchestrator.events import Changed
 from orchestrator.journal import Entry, follow, read
 from orchestrator.render import count
@@ -45,12 +45,12 @@ def _lives(run: str) -> bool:
 
 
 def _tell(entries: Iterable[Entry], as_json: bool) -> None:
-    ink = say.stdout_ink()
+    told = Told(say.stdout_ink())
     for entry in entries:
         if as_json:
             say.json_line(_object(entry))
         else:
-            say.out(timed(entry.event, entry.time, ink))
+            say.out(told.lines(entry.event, entry.time))
 
 
 def _object(entry: Entry) -> dict[str, object]:

@@ -6,12 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from types import FrameType
 
 import click
 
 from orchestrator.cli import say
-from orchestrator.events import AnyEvent
+from orchestrator.events import AnyEvent, Turn
 from orchestrator.render import is_detail, lines
 from orchestrator.screen import Ink, without_commands
 
@@ -20,23 +21,36 @@ Watch = Callable[[AnyEvent], None]
 
 def watcher(quiet: bool) -> Watch:
     """Show events as they happen; nothing if `quiet`: the journal and the summary tell them."""
-    ink, obeyed = say.stderr_ink(), say.obeyed()
+    told, obeyed = Told(say.stderr_ink(), streamed=True), say.obeyed()
 
     def watch(event: AnyEvent) -> None:
         if quiet:
             return
-        for line in timed(event, time.time(), ink, streamed=True):
+        for line in told.lines(event, time.time()):
             _write(without_commands(line) if obeyed else line)
 
     return watch
 
 
-def timed(event: AnyEvent, when: float, ink: Ink, *, streamed: bool = False) -> Iterator[str]:
-    """The lines of an event, as `render.lines`, the first with its time unless it is a detail."""
-    clock = time.strftime("%H:%M:%S", time.localtime(when))
-    margin = " " * len(clock)
-    for number, line in enumerate(lines(event, ink, streamed=streamed)):
-        yield f"{margin if number or is_detail(event) else ink.dim(clock)} {line}"
+@dataclass(slots=True)
+class Told:
+    """The events of one run as lines with their time, in the order of the run."""
+
+    ink: Ink
+    streamed: bool = False
+    """As of `render.lines`."""
+    said: str = ""
+    """The final answer that was told last."""
+
+    def lines(self, event: AnyEvent, when: float) -> Iterator[str]:
+        """The lines of an event; the first with its time, unless it is a detail."""
+        clock = time.strftime("%H:%M:%S", time.localtime(when))
+        margin = " " * len(clock)
+        shown = lines(event, self.ink, streamed=self.streamed, said=self.said)
+        for number, line in enumerate(shown):
+            yield f"{margin if number or is_detail(event) else self.ink.dim(clock)} {line}"
+        if isinstance(event, Turn) and event.final:
+            self.said = event.text
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Ctrl-C while a run is watched."""
+"""What is told of a run that is watched, and Ctrl-C meanwhile."""
 
 import io
 import os
@@ -7,7 +7,11 @@ import sys
 
 import pytest
 
-from orchestrator.cli.watch import stoppable
+from orchestrator.cli.watch import Told, stoppable
+from orchestrator.events import StageStarted, Turn, WorkerFinished
+from orchestrator.screen import Ink
+
+PLAIN = Ink(on=False)
 
 
 class Stopping(io.RawIOBase):
@@ -27,6 +31,20 @@ class Stopping(io.RawIOBase):
         while self.signals:
             signal.raise_signal(self.signals.pop())
         return os.write(self.file, data)
+
+
+@pytest.mark.parametrize("message", ["All is well.", "The key was refused."])
+def test_the_last_words_of_a_worker_are_told_once(message):
+    told = Told(PLAIN)
+    turn = Turn(step=1, model="m", text="All is well.", input_tokens=1, output_tokens=1, final=True)
+    events = (
+        turn,
+        StageStarted(stage="work", command="true"),
+        WorkerFinished(reason="gate", message=message),
+    )
+    shown = [line[9:].strip() for event in events for line in told.lines(event, 0.0)]
+    assert shown.count("All is well.") == 1
+    assert message in shown
 
 
 def test_a_stop_amid_a_line_is_told_and_is_no_error(monkeypatch):

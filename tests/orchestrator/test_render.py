@@ -221,6 +221,14 @@ def test_a_long_answer_is_cut():
     assert shown[-2:] == ["  11", "  … 8 more lines"]
 
 
+def test_a_final_answer_is_shown_whole_and_once():
+    text = "\n".join(map(str, range(20)))
+    turn = Turn(step=1, model="m", text=text, input_tokens=1, output_tokens=1, final=True)
+    assert lines(turn, PLAIN)[-1] == "  19"
+    ended = WorkerFinished(reason="complete", message=text)
+    assert lines(ended, PLAIN, said=text) == ["worker stopped: complete"]
+
+
 def record(**changes) -> Record:
     finished = Record(
         id="20261121-090000-abcde",

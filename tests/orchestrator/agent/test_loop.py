@@ -86,7 +86,14 @@ def test_an_answer_streams_in_before_its_turn_is_told(tmp_path):
     assert [replace_seconds(event) for event in events] == [
         UNPRICED,
         Text(text="All is well."),
-        Turn(step=1, model="test:model", text="All is well.", input_tokens=10, output_tokens=1),
+        Turn(
+            step=1,
+            model="test:model",
+            text="All is well.",
+            input_tokens=10,
+            output_tokens=1,
+            final=True,
+        ),
         WorkerFinished(reason="complete", message="All is well."),
     ]
 
