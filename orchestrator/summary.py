@@ -212,15 +212,20 @@ def _going_on(record: Record) -> list[str]:
     """How its worker goes on: as it was, where it was cut off; told what to do, where blocked."""
     stopped = record.shown_state == "interrupted" or record.outcome in _CUT_OFF
     blocked = record.outcome is Outcome.BLOCKED
-    if not (stopped or blocked) or record.discarded or not _has_session(record.task):
+    if not (stopped or blocked) or record.discarded:
+        return []
+    if record.task.conversation:
+        file = Path(record.task.repository, record.task.only[0])
+        return [f'  orchestrator edit {clean(shlex.quote(str(file)))} "..."']
+    if not _has_session(record.task):
         return []
     words = ' "..."' if blocked else ""
     return [f"  orchestrator resume {short(record)}{words}"]
 
 
 def _has_session(task: Task) -> bool:
-    """Whether its worker can go on with what it said and did; an edit does by `edit`."""
-    if task.worker == "command" or task.conversation:
+    """Whether its worker can go on with what it said and did."""
+    if task.worker == "command":
         return False
     if task.worker == "acp":
         from orchestrator.delegates.acp_agents import resumable  # noqa: PLC0415  # 0.2 s

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -233,8 +234,10 @@ def test_another_file_is_refused_by_name_and_a_command_s_change_of_it_blocks(rep
 
 def test_after_a_blocked_edit_the_one_before_is_gone_on_from(repository, edit):
     first = edit("sums.py", "mend it", PLUS).json
-    edit("sums.py", "break out", ("bash", {"command": "echo >> check.py"}))
-    third = edit("sums.py", "turn it", TURN)
+    blocked = edit("sums.py", "break out", ("bash", {"command": "echo >> check.py"}), flags=())
+    _, verb, file, words = shlex.split(blocked.text.splitlines()[-1])
+    assert (verb, words) == ("edit", "...")
+    third = edit(file, "turn it", TURN)
     assert (third.code, third.json["base"]) == (0, first["tip"])
 
 

@@ -421,7 +421,7 @@ def test_an_approval_is_named():
 COMMAND = Task(repository="/r", prompt="ruff", worker="command", command=("ruff",))
 AGENT = Task(repository="/r", prompt="p", worker="acp", command=("python3", "an agent.py"))
 KNOWN = Task(repository="/r", prompt="p", worker="acp", command=("codex-acp",))
-EDIT = Task(repository="/r", prompt="p", only=("a",), conversation="f")
+EDIT = Task(repository="/r", prompt="p", only=("src/a b",), conversation="f")
 NEXT = {
     "blocked": (
         record(outcome=Outcome.BLOCKED, verdict=Verdict.BLOCK, branch=""),
@@ -433,7 +433,15 @@ NEXT = {
     ),
     "an edit that was blocked": (
         record(outcome=Outcome.BLOCKED, verdict=Verdict.BLOCK, branch="", task=EDIT),
-        ["diff", "discard"],
+        ["diff", "discard", "edit '/r/src/a b' \"...\""],
+    ),
+    "an edit that was cut off": (
+        record(outcome=Outcome.TIME, task=EDIT, tip="a" * 40, branch=""),
+        ["log --journal", "edit '/r/src/a b' \"...\""],
+    ),
+    "an edit that is done": (
+        record(outcome=Outcome.DONE, task=EDIT, git_dir="/r.git"),
+        ["diff", "discard", "merge"],
     ),
     "review": (
         record(outcome=Outcome.NEEDS_REVIEW, verdict=Verdict.REVIEW),
@@ -470,7 +478,7 @@ NEXT = {
 def test_the_next_commands_make_sense(name):
     run, verbs = NEXT[name]
     shown = summary(run, [], PLAIN)
-    said = [verb if "abcde" in verb else f"{verb} abcde" for verb in verbs]
+    said = [verb if "..." in verb else f"{verb} abcde" for verb in verbs]
     assert shown[shown.index("next:") + 1 :] == [f"  orchestrator {each}" for each in said]
 
 
