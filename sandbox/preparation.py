@@ -4,6 +4,7 @@ import contextlib
 import json
 import mmap
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,14 @@ ENGINE_SECONDS = 3600
 TAIL = 20
 """Lines of output that a failure shows."""
 OFFLINE = " Set-up had no network: did you mean --setup-network?"
-"""Said of any failure: programs word a missing network each in their own way."""
+OUTWARD = re.compile(
+    r"network|connect|unreachable|no route|\bhost\b|resolving|name resolution|bad address|dns|"
+    r"dial |name or service|getaddrinfo|fetch|download|unable to access|temporary error|offline|"
+    r"no matching distribution|unable to locate package|installation candidate|valid gem",
+    re.IGNORECASE,
+)
+"""Words of a failure for which a missing network may be why. Each program has its own, so these are
+wide: of apk, apt, Cargo, curl, gem, git, Go, Maven, npm, pip, Python, wget."""
 TOLD = 1000
 LABEL = "orchestrator.prepared"
 """What is known of the image; of what set-up left and what was put back at most `TOLD` paths."""
@@ -162,12 +170,21 @@ def _set_up(
             tail.append(item.text)
             on_line(item)
         elif not item.ok:
+            offline = not recipe.reach and wants_network(command, "\n".join(tail))
             raise SetupError(
                 f"The set-up command `{command}` {_ended(item)}; mend it, or the image it runs in."
-                + ("" if recipe.reach else OFFLINE)
+                + (OFFLINE if offline else "")
                 + (f' Its last line: "{tail[-1].strip()}".' if tail else ""),
                 "\n".join(tail),
             )
+
+
+def wants_network(command: str, said: str) -> bool:
+    """Whether a command that failed without one may have needed the network, by its last words.
+
+    Programs can be silent; where it names a URL it is taken to need one.
+    """
+    return "://" in command or OUTWARD.search(said) is not None
 
 
 def _ended(end: Exit) -> str:

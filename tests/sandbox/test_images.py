@@ -15,6 +15,7 @@ from sandbox.errors import DiskFullError, ImageError, SetupError
 from sandbox.images import BASE_IMAGE, PREPARED, SETUP, _disk_full_named, prepare
 from sandbox.limits import Limits
 from sandbox.owner import MAKER
+from sandbox.preparation import wants_network
 from sandbox.snapshot import rehash, take
 
 
@@ -107,12 +108,58 @@ def test_a_failing_setup_names_its_command_and_leaves_nothing(engine, ready):
     assert preparing(engine) == []
 
 
-@pytest.mark.parametrize("reach", ["", "pypi"])
-def test_a_failing_setup_without_network_is_told_so(ready, reach):
+@pytest.mark.parametrize(
+    ("script", "reach", "told"),
+    [
+        ("pip install --retries 0 left", "", True),
+        ("pip install --retries 0 left", "pypi", False),
+        ("git clone https://a.example/b", "", True),
+        ("echo 'make: *** No rule to make target all.'; exit 2", "", False),
+    ],
+)
+def test_a_failing_setup_that_lacked_the_network_is_told_so(ready, script, reach, told):
     with pytest.raises(SetupError) as failed:
-        ready(setup=("exit 7",), reach=reach)
-    advice = "Set-up had no network: did you mean --setup-network?"
-    assert (advice in str(failed.value)) is not bool(reach)
+        ready(setup=(script,), reach=reach)
+    assert ("Set-up had no network: did you mean --setup-network?" in str(failed.value)) is told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ERROR: No matching distribution found for requests",
+        "E: Unable to locate package cowsay",
+        "W: Failed to fetch http://a.example/InRelease  Temporary failure resolving 'a.example'",
+        "curl: (6) Could not resolve host: example.org",
+        "wget: bad address 'example.org'",
+        "npm ERR! request to https://a.example/x failed, reason: getaddrinfo EAI_AGAIN a.example",
+        "dial tcp: lookup proxy.golang.org: no such host",
+        "OSError: [Errno 101] Network is unreachable",
+        "URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
+        "ERROR: Could not find a valid gem 'rake' (>= 0) in any repository",
+        "ERROR: unable to select packages: (no such package): temporary error (try again later)",
+    ],
+)
+def test_words_of_a_missing_network_are_known(said):
+    assert wants_network("install", said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "npm ERR! ERESOLVE unable to resolve dependency tree",
+        "ModuleNotFoundError: No module named 'setuptools'",
+        "error: command 'gcc' failed with exit code 1",
+        "sh: 1: npm: not found",
+        "note: This error originates from a subprocess, see https://pip.pypa.io/warnings",
+    ],
+)
+def test_other_failures_are_not_taken_for_it(said):
+    assert not wants_network("make", said)
+
+
+def test_a_silent_command_that_names_a_url_is_taken_to_need_the_network():
+    assert wants_network("curl -fs https://a.example/x >x", "")
 
 
 def test_a_setup_that_takes_too_long_ends(ready):
