@@ -155,8 +155,10 @@ class Attempt:
     def finish(self, seconds: float) -> Record:
         """Say how it ended, for good."""
         outcome = judge_run(self.facts)
-        message = reason(self._ending(outcome)) + _without_branch(self.held.record, outcome)
-        message += self.below
+        why = reason(self._ending(outcome))
+        # They belong to the error's sentence, which a graver end leaves out.
+        below = self.below if self.error in why else ""
+        message = why + _without_branch(self.held.record, outcome) + below
         record = self.held.update(
             state="finished",
             outcome=outcome,

@@ -1,13 +1,16 @@
 """What goes wrong in a run becomes a fact and a sentence."""
 
 import errno
+from dataclasses import replace
 
 import pytest
 
 from orchestrator.attempt import Attempt
 from orchestrator.events import Delegated, FilesTouched, ToolFinished, ToolStarted, Turn
 from orchestrator.journal import Journal
-from orchestrator.outcome import Outcome, judge_run
+from orchestrator.outcome import Finding, Outcome, Verdict, judge_run, worst
+from orchestrator.records import Records
+from orchestrator.task import Task
 from sandbox.errors import SandboxError, SandboxLostError
 
 
@@ -36,6 +39,31 @@ def test_the_lines_below_a_sentence_are_no_part_of_it():
     with attempt.gathering():
         raise SandboxError("The service db ended.\n  It said:\n    oh")
     assert (attempt.error, attempt.below) == ("The service db ended.", "\n  It said:\n    oh")
+
+
+FORBIDDEN = Finding("protected.ci", Verdict.BLOCK, "ci.yml", "CI runs it", None)
+
+
+@pytest.mark.parametrize(
+    ("findings", "message"),
+    [
+        ((), "The service db ended.\n  It said:\n    oh"),
+        ((FORBIDDEN,), "ci.yml: CI runs it"),
+    ],
+)
+def test_what_a_service_said_is_told_only_below_its_sentence(tmp_path, findings, message):
+    records = Records(tmp_path)
+    place = {"git_dir": tmp_path, "base": "a" * 40, "base_tree": "b" * 40}
+    with (
+        records.begin(Task(repository="/r", prompt="p"), repository="/r", **place) as held,
+        Journal(tmp_path / "journal.jsonl") as journal,
+    ):
+        attempt = Attempt(held=held, journal=journal, watch=lambda event: None)
+        with attempt.gathering():
+            raise SandboxError("The service db ended.\n  It said:\n    oh")
+        held.update(findings=findings)
+        attempt.facts = replace(attempt.facts, verdict=worst(findings))
+        assert attempt.finish(1.0).message == message
 
 
 def test_an_error_nobody_expects_is_raised():
