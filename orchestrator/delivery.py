@@ -70,7 +70,7 @@ def merge(repository: Repository, run: str, tip: str, into: str | None = None) -
         raise UsageError("HEAD is detached: name the branch to merge into with --into.")
     old = repository.branch(target)
     if old is None:
-        raise UsageError(f"there is no branch {target}: name an existing one with --into.")
+        raise UsageError(f"There is no branch {target}: name an existing one with --into.")
     if repository.git.ok("merge-base", "--is-ancestor", tip, old):
         brought = _brought(repository, old, f"{tip}~1")
         return Merged(branch=target, commit=brought.get(tip, tip))

@@ -83,7 +83,7 @@ class Origin:
             if tip != self.record.base:
                 into.git.index_pack(self.quarantine.pack(tip, self.record.base, pack), "--strict")
         except GitError as error:
-            message = f"the changes of run {self.record.short} are damaged: {error}"
+            message = f"The changes of run {self.record.short} are damaged: {error}"
             raise QuarantineError(message) from None
         finally:
             pack.unlink(missing_ok=True)

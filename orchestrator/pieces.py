@@ -171,16 +171,16 @@ def existing(source: str) -> Path:
     Raises PieceError when there is none, and UsageError when it cannot be read.
     """
     path = Path(os.path.realpath(source))
-    if not stat.S_ISREG(_mode(path, source)):
+    if not stat.S_ISREG(_mode(path, source, "Source")):
         raise UsageError(f"{source} is no plain file: name one.")
     return _text(path)
 
 
-def _mode(path: Path, name: str) -> int:
+def _mode(path: Path, name: str, what: str) -> int:
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise PieceError(f"file not found: {name}") from None
+        raise PieceError(f"{what} file not found: {name}; check the path.") from None
     except OSError as error:
         raise UsageError(f"{name} cannot be read: {error.strerror}.") from None
 
@@ -197,7 +197,7 @@ def _source(index: Index, naming: str) -> Path:
     """Where the source was. A link that stands there now would lead to another file."""
     if not os.path.lexists(index.source_path):
         raise PieceError(
-            f"file not found: {index.source_path}: if it was renamed, name it {naming}."
+            f"Source file not found: {index.source_path}; if it was renamed, name it {naming}."
         )
     path = existing(index.source_path)
     if str(path) != index.source_path:
@@ -272,7 +272,7 @@ def _own_before(place: Path, source: Path, seal: Seal) -> Stored | None:
 def _folder(where: str) -> Path:
     """The folder of an index that is named by its path or by that of its folder."""
     path = Path(where)
-    is_folder = stat.S_ISDIR(_mode(path, where))
+    is_folder = stat.S_ISDIR(_mode(path, where, "Index"))
     if not is_folder and path.name != NAME:
         raise UsageError(f"{where} is no index: name the {NAME} that `orchestrator split` wrote.")
     return _text(path if is_folder else path.parent)

@@ -85,7 +85,7 @@ def task(
         reached = network(settings.network, flags.allow, flags.private_hosts, online=online)
         only = tuple(_inside(path) for path in flags.only)
     except ValueError as error:
-        raise UsageError(f"{error}.") from None
+        raise _refused(error) from None
     limits = replace(asked, turns=min(asked.turns, MAX_TURNS))
     return Planned(
         task=Task(
@@ -119,6 +119,12 @@ def task(
     )
 
 
+def _refused(problem: ValueError) -> UsageError:
+    """The error in a sentence: elsewhere its words stand behind the name of a file or a key."""
+    text = str(problem)
+    return UsageError(f"{text[0].upper()}{text[1:]}.")
+
+
 def _prompt(said: str, command: tuple[str, ...]) -> str:
     """What was asked for in words; a command speaks for itself."""
     if prompt := said.strip() or shlex.join(command):
@@ -133,7 +139,7 @@ def _inside(path: str) -> str:
     """The path as git writes it. Raises ValueError for one that leaves the repository."""
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts:
-        raise ValueError(f"only: {path!r} is no path below the root of the repository")
+        raise ValueError(f"--only: {path!r} is no path below the root of the repository")
     return "/".join(parts)
 
 
@@ -186,7 +192,7 @@ def _with_words(
         else:
             words = named_command.plain_words(flags.command, given)
     except ValueError as error:
-        raise UsageError(f"{error}.") from None
+        raise _refused(error) from None
     return replace(flags, command=words, use=None, arguments=(), seconds=seconds, timed_by=timed_by)
 
 

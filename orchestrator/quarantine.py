@@ -190,7 +190,7 @@ class Quarantine:
             commit = self._commit(tree_id, parent, note.message())
             self.git.run("update-ref", _TIP, commit, parent)
         except GitError as error:
-            raise QuarantineError(f"step {note.step} was refused: {error}") from None
+            raise QuarantineError(f"Step {note.step} was refused: {error}") from None
         return Change(
             commit=commit,
             tree=tree_id,
@@ -208,9 +208,9 @@ class Quarantine:
 
     def _take_in(self, tree_id: str, pack: Path) -> None:
         if not _TREE_ID.fullmatch(tree_id):
-            raise QuarantineError("the sandbox answered with something that is not a tree id.")
+            raise QuarantineError("The sandbox answered with something that is not a tree id.")
         if pack.stat().st_size > MAX_PACK:
-            raise QuarantineError(f"the pack is larger than {MAX_PACK:,} bytes.")
+            raise QuarantineError(f"The pack is larger than {MAX_PACK:,} bytes.")
         try:
             self.git.index_pack(pack, _CHECKS, f"--max-input-size={MAX_PACK}", seconds=_SECONDS)
         except (GitError, OSError):
@@ -260,10 +260,10 @@ class Quarantine:
         try:
             found = tuple(islice(parse_raw(pieces), HARD_PATHS + 1))
         except GitError as error:
-            raise QuarantineError(f"more paths changed than can be looked at: {error}") from None
+            raise QuarantineError(f"More paths changed than can be looked at: {error}") from None
         pieces.close()
         if len(found) > HARD_PATHS:
-            raise QuarantineError(f"more paths changed than can be looked at: over {HARD_PATHS:,}.")
+            raise QuarantineError(f"More paths changed than can be looked at: over {HARD_PATHS:,}.")
         return found
 
     @property
@@ -285,7 +285,7 @@ class Quarantine:
         sizes = {row[0]: int(row[2]) for row in rows if row[1] == "blob"}
         for entry in entries:
             if entry.new_blob not in sizes and entry.new_mode not in _WITHOUT_BLOB:
-                raise QuarantineError(f"what should be in {entry.name} did not come.")
+                raise QuarantineError(f"What should be in {entry.name} did not come.")
         return Stored(self.git, sizes)
 
     def _folders(self, new: str, entries: Iterable[Entry]) -> dict[bytes, tuple[bytes, ...]]:
@@ -331,5 +331,5 @@ def _above(paths: Iterable[bytes]) -> set[bytes]:
             found.add(folder)
             room -= len(folder) + 1
         if room < 0:
-            raise QuarantineError("paths changed in more folders than can be looked at.")
+            raise QuarantineError("Paths changed in more folders than can be looked at.")
     return found

@@ -60,7 +60,7 @@ class Repository:
     def _checked(cls, name: str, place: Place) -> "Repository":
         if not _is_text(name) or not _is_text(str(place.common_dir)):
             raise RepositoryError(
-                f"the path {name!a} is not text in UTF-8: rename the folder that is not."
+                f"The path {name!a} is not text in UTF-8: rename the folder that is not."
             )
         if place.object_format != "sha1":
             raise RepositoryError(
@@ -294,15 +294,15 @@ class Repository:
             return
         if ".lock'" in done.message:
             raise GitError(
-                f"branch {name} is locked; if no other git is at work in {self.name},"
+                f"Branch {name} is locked; if no other git is at work in {self.name},"
                 f" delete the lock and try again: {done.message}"
             )
-        raise ConflictError(f"branch {name} was not written: {done.message}")
+        raise ConflictError(f"Branch {name} was not written: {done.message}")
 
 
 def _local(path: Path) -> Place:
     if not path.exists():
-        raise RepositoryError(f"there is no folder {path}: check the path, or give a URL.")
+        raise RepositoryError(f"There is no folder {path}: check the path, or give a URL.")
     if not path.is_dir():
         raise RepositoryError(f"{path} is a file: give the folder of a git repository.")
     if path.resolve().name == ".git":

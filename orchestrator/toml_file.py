@@ -25,7 +25,7 @@ def load(name: str, data: bytes, kind: type[Value]) -> Value:
         table = _parse(data)
         _refuse_unknown(table, kind, "")
         return _converted(table, kind)
-    except SettingsError as error:
+    except ValueError as error:
         raise SettingsError(f"{name}: {error}.") from None
 
 
@@ -33,25 +33,25 @@ def _converted(table: dict[str, Any], kind: type[Value]) -> Value:
     try:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
-        raise SettingsError(_in_toml_words(str(error), table, kind)) from None
+        raise ValueError(_in_toml_words(str(error), table, kind)) from None
 
 
 def _parse(data: bytes) -> dict[str, Any]:
     if len(data) > LARGEST:
-        raise SettingsError(f"the file is larger than {LARGEST >> 10} KiB, shorten it")
+        raise ValueError(f"the file is larger than {LARGEST >> 10} KiB, shorten it")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise SettingsError(f"line {line} is not UTF-8, save the file as UTF-8") from None
+        raise ValueError(f"line {line} is not UTF-8, save the file as UTF-8") from None
     try:
         return tomllib.loads(text)
     except RecursionError:  # a few thousand nested brackets
-        raise SettingsError("values are nested too deeply, flatten them") from None
+        raise ValueError("values are nested too deeply, flatten them") from None
     except ValueError as error:  # TOMLDecodeError is one, and so is an integer of 5,000 digits
         last = f"at line {text.rstrip().count(chr(10)) + 1}"
         reason = str(error).replace("at end of document", last)
-        raise SettingsError(f"this is not valid TOML: {reason}") from None
+        raise ValueError(f"this is not valid TOML: {reason}") from None
 
 
 def _refuse_unknown(table: dict[str, Any], kind: object, prefix: str) -> None:
@@ -61,7 +61,7 @@ def _refuse_unknown(table: dict[str, Any], kind: object, prefix: str) -> None:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=2)
             hint = f"nearest: {' or '.join(near)}" if near else "known: " + ", ".join(known)
-            raise SettingsError(f"there is no setting {prefix + key!r} ({hint})")
+            raise ValueError(f"there is no setting {prefix + key!r} ({hint})")
         if isinstance(value, dict) and _fields(known[key]):
             _refuse_unknown(value, known[key], f"{prefix}{key}.")
         elif isinstance(value, dict) and get_origin(known[key]) is dict:

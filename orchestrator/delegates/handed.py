@@ -83,7 +83,7 @@ def lay(files: bytes, box: Box) -> None:
         if lost := box.lost():
             raise lost
         said = done.stderr.decode("utf-8", "replace").strip()
-        raise SandboxError(f"what the repository says cannot be put into place: {said}")
+        raise SandboxError(f"What the repository says cannot be put into place: {said}")
 
 
 def _links(committed: Committed, task: Task) -> Iterator[str]:

@@ -66,7 +66,7 @@ class Remembered:
                 if not files.glob(self.cli.transcripts.format(session), HOME).names:
                     files.write(place, content)
             except FileError as problem:
-                raise SandboxError(f"the session cannot be put back: {problem}") from None
+                raise SandboxError(f"The session cannot be put back: {problem}") from None
             whole.write(self.kept / f"{session}.jsonl", content)
 
     def _keep(self, session: str, box: Box) -> None:

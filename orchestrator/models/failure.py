@@ -81,7 +81,7 @@ def refusal(access: Access, failure: Failure) -> ModelError:
 def broken(access: Access, how: str) -> ModelError:
     """The error for a connection that failed or a stream that ended before its end."""
     return ModelError(
-        hide(access, f"the connection to {access.name} failed: {how}"), retryable=True
+        hide(access, f"The connection to {access.name} failed: {how}"), retryable=True
     )
 
 
@@ -98,7 +98,7 @@ def unconnected(access: Access, why: str) -> str:
     """That there was no connection, and what may help."""
     ours = access.address.startswith("http://")
     said = (
-        f"no connection to {access.name} at {access.address}: {why};"
+        f"No connection to {access.name} at {access.address}: {why};"
         f" {'is it running?' if ours else 'is there a network?'}"
         f" {address_variable(access.provider)} changes the address"
     )

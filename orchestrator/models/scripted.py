@@ -75,7 +75,7 @@ def read(path: Path) -> Script:
     try:
         return decode(path.read_bytes(), type=Script)
     except OSError as problem:
-        raise UsageError(f"cannot read the script {path}: {problem.strerror}") from None
+        raise UsageError(f"The script {path} cannot be read: {problem.strerror}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise UsageError(
             f"{path} is not a script of a model: {problem}."

@@ -84,7 +84,7 @@ def load(
         if name and (near := difflib.get_close_matches(kind, known, n=1)):
             raise UsageError(f"{spec!r} is no model: did you mean {near[0]}:{name}?")
         raise UsageError(
-            f"{spec!r} is no model; write provider:name with one of {', '.join(known)}"
+            f"{spec!r} is no model; write provider:name with one of {', '.join(known)}."
         )
     access = reach(kind, name, keys=keys, base_urls=base_urls, traffic=traffic)
     return _row(kind).connect(access)
@@ -123,13 +123,13 @@ def _key(provider: Provider, keys: Mapping[str, str]) -> tuple[str, str]:
             return variable, _sendable(variable, key)
     if provider.keyless:
         return provider.variables[0], ""
-    raise UsageError(f"{provider.name} needs a key; set {' or '.join(provider.variables)}")
+    raise UsageError(f"{provider.name} needs a key; set {' or '.join(provider.variables)}.")
 
 
 def _sendable(variable: str, key: str) -> str:
     """The key, if an HTTP header can carry it; the HTTP library's own error would quote it."""
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise UsageError(f"the key in {variable} holds characters no key has; copy it again")
+        raise UsageError(f"The key in {variable} holds characters no key has; copy it again.")
     return key
 
 
@@ -139,7 +139,7 @@ def _base_url(provider: Provider, base_urls: Mapping[str, str]) -> str:
         address_variable(provider.name),
     )
     if not url:
-        raise UsageError(f"{provider.name} needs the base URL of its server; set {variable}")
+        raise UsageError(f"{provider.name} needs the base URL of its server; set {variable}.")
     if not url.startswith(("https://", "http://")):
-        raise UsageError(f"{variable} must start with https:// or http://")
+        raise UsageError(f"{variable} must start with https:// or http://.")
     return url

@@ -47,7 +47,7 @@ def test_a_private_object_cannot_be_named_from_inside(tmp_path: Path):
     exchange = Exchange.over(user, tmp_path)
     private = git(user, "rev-parse", "private:private.txt").strip()
     tree = exchange.inside.put("tree", b"100644 stolen\0" + bytes.fromhex(private.decode()))
-    assert "step 1 was refused" in refused(exchange, tree, packed(exchange.inside.path, tree))
+    assert "Step 1 was refused" in refused(exchange, tree, packed(exchange.inside.path, tree))
 
 
 def packed(inside: Path, *names: str) -> Path:
@@ -86,7 +86,7 @@ def test_a_malformed_tree_is_refused(exchange: Exchange, fault: str):
     blob = exchange.inside.put("blob", b"")
     tree = exchange.inside.put("tree", FSCK[fault])
     reason = refused(exchange, tree, packed(exchange.inside.path, blob, tree))
-    assert "step 1 was refused: git index-pack failed" in reason
+    assert "Step 1 was refused: git index-pack failed" in reason
 
 
 def test_a_submodule_that_names_a_program_is_refused(exchange: Exchange):
@@ -105,7 +105,7 @@ def test_a_damaged_pack_is_refused(exchange: Exchange, damage: bytes | None):
     tree = exchange.changed({b"x": ("100644", b"content")})
     pack = exchange.inside.pack(tree)
     pack.write_bytes(pack.read_bytes()[:-30] if damage is None else damage)
-    assert "step 1 was refused: git index-pack failed" in refused(exchange, tree, pack)
+    assert "Step 1 was refused: git index-pack failed" in refused(exchange, tree, pack)
 
 
 @pytest.mark.parametrize("answer", ["", "HEAD", "0" * 40, "a" * 39, "A" * 40, "a" * 40 + "\n"])
@@ -258,7 +258,7 @@ def test_a_million_paths_in_a_small_pack_are_refused(exchange: Exchange, depth: 
         names.append(exchange.inside.put("tree", raw_tree(*entries)))
     pack = packed(exchange.inside.path, *names)
     assert pack.stat().st_size < 2000
-    assert "more paths changed than can be looked at" in refused(exchange, names[-1], pack)
+    assert "More paths changed than can be looked at" in refused(exchange, names[-1], pack)
 
 
 def test_deep_paths_in_a_small_pack_do_not_fill_the_memory(exchange: Exchange):
@@ -269,5 +269,5 @@ def test_deep_paths_in_a_small_pack_do_not_fill_the_memory(exchange: Exchange):
     names.append(exchange.inside.put("tree", raw_tree(*entries)))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     reason = refused(exchange, names[-1], packed(exchange.inside.path, *names))
-    assert "paths changed in more folders than can be looked at" in reason
+    assert "Paths changed in more folders than can be looked at" in reason
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 << 10

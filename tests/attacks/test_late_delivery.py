@@ -43,7 +43,7 @@ def test_x06_a_locked_ref_leaves_the_outcome_and_is_told_with_what_to_type(locke
     lock, record = locked(EDIT)
     assert (record.state, record.outcome, record.branch) == ("finished", Outcome.DONE, "")
     assert (record.exit_code, lock.exists()) == (1, True)
-    assert f"branch agent/{record.id} is locked" in record.message
+    assert f"Branch agent/{record.id} is locked" in record.message
     assert call(["show", record.id]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert f"then `orchestrator merge {record.short}` writes it" in shown

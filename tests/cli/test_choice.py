@@ -73,7 +73,7 @@ def test_a_login_is_for_claude_code_alone():
 
 
 def test_a_login_with_characters_that_no_token_has_is_refused_unseen():
-    with pytest.raises(UsageError, match="the key in CLAUDE_CODE_OAUTH_TOKEN holds") as refused:
+    with pytest.raises(UsageError, match="The key in CLAUDE_CODE_OAUTH_TOKEN holds") as refused:
         choice.route(CLIS["claude"], "", {"CLAUDE_CODE_OAUTH_TOKEN": f"{LOGIN}\nx"}, DIRECT)
     assert LOGIN not in str(refused.value)
 

@@ -1,7 +1,9 @@
 """Every error is one sentence and one exit code."""
 
+import ast
 import errno
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,6 +14,7 @@ from orchestrator import errors
 from orchestrator.cli import failure
 from orchestrator.cli.failure import Failure, described
 
+ROOT = Path(__file__).parents[2]
 CODES = {
     "OrchestratorError": 1,
     "UsageError": 2,
@@ -61,6 +64,23 @@ def test_every_error_of_ours_has_its_exit_code():
 def test_the_drawn_tree_names_every_error(kind):
     defined = {name for name, member in ours().items() if member.__module__ == kind.__name__}
     assert {name for name in defined if name not in kind.__doc__} == set()
+
+
+def beginnings() -> Iterator[str]:
+    """How what is written in our errors begins, where it does with words."""
+    for path in (*ROOT.glob("orchestrator/**/*.py"), *ROOT.glob("sandbox/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in CODES and node.args:
+                text = node.args[0]
+                first = text.values[0] if isinstance(text, ast.JoinedStr) else text
+                if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                    yield first.value
+
+
+def test_every_error_begins_as_a_sentence_does_or_with_the_name_of_a_program():
+    found = list(beginnings())
+    assert len(found) > 100
+    assert [text for text in found if text[0].islower() and not text.startswith("git ")] == []
 
 
 def test_what_set_up_printed_is_shown():

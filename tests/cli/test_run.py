@@ -160,8 +160,8 @@ def test_set_up_that_fails_shows_why(repository, orchestrator):
     [
         (("mend it",), 2, "There is no model: set ANTHROPIC_API_KEY or OPENAI_API_KEY"),
         (("mend it", "--model", "anthropic:x"), 2, "anthropic needs a key"),
-        (("mend it", "--model", "x"), 2, "model must be written as provider:name"),
-        (("mend it", "--model", "scripted:none.json"), 2, "cannot read the script"),
+        (("mend it", "--model", "x"), 2, "Model must be written as provider:name"),
+        (("mend it", "--model", "scripted:none.json"), 2, "The script none.json cannot be read"),
         ((), 2, "or send one to standard input, with `-`."),
         (("", "--model", "ollama:x"), 2, "The task is empty"),
         (("mend it", "--base", "v9"), 2, "has no commit called 'v9'"),
@@ -229,4 +229,4 @@ def test_only_what_is_named_may_change(repository, orchestrator):
 def test_a_path_elsewhere_cannot_be_the_only_one(repository, orchestrator, path):
     said = orchestrator("run", "-q", "--only", path, *MEND)
     assert said.code == 2
-    assert said.err == f"error: only: {path!r} is no path below the root of the repository.\n"
+    assert said.err == f"error: --only: {path!r} is no path below the root of the repository.\n"

@@ -121,7 +121,11 @@ def test_a_source_that_grew_is_cut_anew(split, file):
 def test_a_file_that_is_not_there(orchestrator):
     """S10"""
     said = orchestrator("split", "nowhere.txt")
-    assert (said.code, said.out, said.err) == (1, b"", "error: file not found: nowhere.txt\n")
+    assert (said.code, said.out, said.err) == (
+        1,
+        b"",
+        "error: Source file not found: nowhere.txt; check the path.\n",
+    )
 
 
 def test_a_file_that_cannot_be_read(orchestrator):

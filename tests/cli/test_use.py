@@ -84,13 +84,13 @@ def test_the_base_can_be_compared_with(repository, orchestrator):
     [
         (
             ("--use", "mnd"),
-            "there is no command 'mnd' in the base's settings (known: mend:",
+            "There is no command 'mnd' in the base's settings (known: mend:",
         ),
         (
             ("--use", "mend"),
-            "the command mend: an argument is missing: --arg to=VALUE (the new sum)",
+            "The command mend: an argument is missing: --arg to=VALUE (the new sum)",
         ),
-        (("--use", "mend", "--arg", "x=1"), "the command mend: there is no argument 'x' (known:"),
+        (("--use", "mend", "--arg", "x=1"), "The command mend: there is no argument 'x' (known:"),
         (("--use", "wait", "--arg", "seconds=1s"), "'seconds' has to be an integer, not 1s"),
         (("--use", "wait", "--arg", "seconds=-1"), "'-1' in the place of {seconds} would be an"),
         (("--arg", "x=1", "--", "true"), "--arg is for a command of the settings"),
@@ -112,4 +112,4 @@ def test_a_mistake_is_one_sentence_before_any_container(
 def test_commands_come_from_the_base(repository, orchestrator):
     Path(".orchestrator.toml").write_text(RULES)
     said = orchestrator("run", "-q", "--use", "mend", "--arg", "to=b")
-    assert (said.code, "there is no command 'mend'" in said.err) == (2, True)
+    assert (said.code, "There is no command 'mend'" in said.err) == (2, True)

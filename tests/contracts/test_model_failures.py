@@ -139,7 +139,7 @@ def test_nobody_there_may_be_tried_again(member):
     model.finish()
     assert raised.value.retryable
     assert str(raised.value) == (
-        f"no connection to {model.name} at http://127.0.0.1:1{member.path}:"
+        f"No connection to {model.name} at http://127.0.0.1:1{member.path}:"
         " [Errno 111] Connection refused; is it running?"
         f" {member.name.upper()}_BASE_URL changes the address"
     )

@@ -145,7 +145,7 @@ def test_a_model_that_says_no_more_is_a_stall(desk, worker, fault):
 def test_a_provider_that_is_not_there_is_an_error(desk, worker):
     ran = desk.run(worker, scenario(), address="http://127.0.0.1:9")
     assert (ran.record.outcome, ran.took < SOON) == (Outcome.WORKER_ERROR, True)
-    assert ran.record.message.startswith("no connection to ")
+    assert ran.record.message.startswith("No connection to ")
     assert " at http://127.0.0.1:9" in ran.record.message
     assert ": 127.0.0.1 does not answer: " in ran.record.message
     assert "_BASE_URL changes the address" in ran.record.message

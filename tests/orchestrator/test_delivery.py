@@ -87,7 +87,7 @@ def test_a_stale_lock_is_reported_and_stays(exchange: Exchange, change: Change):
     lock = exchange.user / ".git/refs/heads/agent/r1.lock"
     lock.parent.mkdir()
     lock.write_bytes(b"")
-    with pytest.raises(GitError, match="branch agent/r1 is locked; if no other git is at work"):
+    with pytest.raises(GitError, match="Branch agent/r1 is locked; if no other git is at work"):
         publish(exchange.repository, exchange.quarantine, "r1", change.commit)
     assert lock.exists()
 
@@ -185,7 +185,7 @@ def test_conflicts_are_listed_and_change_nothing(exchange: Exchange, published: 
 
 
 def test_an_unknown_target_is_told(exchange: Exchange, published: Change):
-    with pytest.raises(UsageError, match="there is no branch none"):
+    with pytest.raises(UsageError, match="There is no branch none"):
         merge(exchange.repository, "r1", published.commit, into="none")
 
 

@@ -121,14 +121,14 @@ def test_a_default_is_written_as_in_toml(type_, default, word):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "the command fix: an argument is missing: --arg path=VALUE (the folder to mend)"),
+        ((), "The command fix: an argument is missing: --arg path=VALUE (the folder to mend)"),
         (
             ("path=a", "levle=1"),
-            "the command fix: there is no argument 'levle' (known: path, level",
+            "The command fix: there is no argument 'levle' (known: path, level",
         ),
-        (("path=a", "prompt=1"), "the command fix: there is no argument 'prompt'"),
-        (("path=a", "path=b"), "the command fix: the argument 'path' is said twice"),
-        (("path",), "the command fix: 'path': an argument is written as NAME=VALUE"),
+        (("path=a", "prompt=1"), "The command fix: there is no argument 'prompt'"),
+        (("path=a", "path=b"), "The command fix: the argument 'path' is said twice"),
+        (("path",), "The command fix: 'path': an argument is written as NAME=VALUE"),
         (("path=a", "level=x"), "the argument 'level' has to be an integer, not x"),
         (("path=a", "level=1_0"), "the argument 'level' has to be an integer, not 1_0"),
         (("path=a", "level=٣"), "the argument 'level' has to be an integer"),
@@ -152,7 +152,7 @@ def test_a_wrong_argument_is_one_sentence(arguments, says):
     [
         (
             Flags(use="fx"),
-            "there is no command 'fx' in the base's settings (known: fix: Mends what it finds).",
+            "There is no command 'fx' in the base's settings (known: fix: Mends what it finds).",
         ),
         (
             Flags(use="fix", command=("a",)),
@@ -236,7 +236,7 @@ def test_an_element_that_is_a_given_name_and_nothing_else_is_filled_in():
     [
         (("tool", "{prompt}"), "", "{prompt} stands for the task, and there is none."),
         (("tool", "{prompt}"), "- this", "'- this' in the place of {prompt} would be an option"),
-        (("{prompt}",), "ls", "the program itself has to be named, without a placeholder."),
+        (("{prompt}",), "ls", "The program itself has to be named, without a placeholder."),
     ],
 )
 def test_what_cannot_be_filled_in_is_one_sentence(command, prompt, says):

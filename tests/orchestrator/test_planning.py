@@ -165,8 +165,8 @@ def test_a_command_makes_the_command_worker_and_its_own_prompt():
         ("x", Flags(input_tokens=-1), "--max-input-tokens must be at least 1, not -1."),
         ("x", Flags(cost=0), "--max-cost must be more than 0 dollars, not 0."),
         ("x", Flags(seconds=float("inf")), "--max-seconds must be between 1 and 604800, not inf."),
-        ("x", Flags(model=":m"), "model must be written as provider:name, not ':m'."),
-        ("x", Flags(checks=("",)), "a set-up or check command is empty, leave it out."),
+        ("x", Flags(model=":m"), "Model must be written as provider:name, not ':m'."),
+        ("x", Flags(checks=("",)), "A set-up or check command is empty, leave it out."),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused(prompt, flags, says):

@@ -152,7 +152,7 @@ def test_a_half_made_one_is_made_again(exchange: Exchange, tmp_path: Path):
 
 def test_two_steps_cannot_follow_the_same_one(exchange: Exchange):
     first = exchange.admit({b"a.txt": ("100644", b"1")})
-    with pytest.raises(QuarantineError, match="step 1 was refused"):
+    with pytest.raises(QuarantineError, match="Step 1 was refused"):
         exchange.admit({b"a.txt": ("100644", b"2")})
     assert exchange.quarantine.tip == first.commit
 

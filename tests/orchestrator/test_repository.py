@@ -93,7 +93,7 @@ def test_odd_paths_work(tmp_path: Path, name: str):
 
 
 def test_a_missing_folder_is_told():
-    assert refusal("/no/where") == "there is no folder /no/where: check the path, or give a URL."
+    assert refusal("/no/where") == "There is no folder /no/where: check the path, or give a URL."
 
 
 def test_a_file_is_told(user: Path):
@@ -326,7 +326,7 @@ def test_a_lock_is_reported_and_stays(user: Path):
     lock = user / ".git/refs/heads/agent/x.lock"
     lock.parent.mkdir()
     lock.write_bytes(b"")
-    with pytest.raises(GitError, match="branch agent/x is locked"):
+    with pytest.raises(GitError, match="Branch agent/x is locked"):
         opened(user).create_branch("agent/x", head(user))
     assert lock.exists()
 

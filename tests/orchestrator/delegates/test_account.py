@@ -18,7 +18,7 @@ HOME = "http://somebody:word@127.0.0.1:9"
         (True, ""),
         (
             False,
-            "no connection to anthropic:fable at http://127.0.0.1:9: it is shut;"
+            "No connection to anthropic:fable at http://127.0.0.1:9: it is shut;"
             " is it running? ANTHROPIC_BASE_URL changes the address",
         ),
     ],

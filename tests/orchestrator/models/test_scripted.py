@@ -111,5 +111,5 @@ def test_a_broken_script_is_refused_with_its_name(tmp_path, text):
 
 
 def test_a_missing_script_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"cannot read the script .*: No such file"):
+    with pytest.raises(UsageError, match=r"The script .* cannot be read: No such file"):
         read(tmp_path / "script.json")

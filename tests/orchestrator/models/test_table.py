@@ -42,7 +42,7 @@ def test_what_is_no_model_is_refused_with_the_list(spec):
         load(spec, keys=KEYS)
     assert str(raised.value) == (
         f"{spec!r} is no model; write provider:name with one of"
-        " anthropic, openai, gemini, ollama, openai-chat, scripted"
+        " anthropic, openai, gemini, ollama, openai-chat, scripted."
     )
 
 
