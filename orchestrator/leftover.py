@@ -29,10 +29,7 @@ def pieces(home: Path, before: float, *, dry: bool) -> Iterator[Path]:
     What was edited and not merged stays, and so does all that is not as we wrote it. With `dry`
     nothing is removed.
     """
-    top = home / "pieces"
-    if not dry:
-        _settle(top)
-    for place in _folders(top):
+    for place in _folders(home / "pieces"):
         with suppress(OSError), folder.locked(place):
             if _spare(place, place, home, before) and (dry or _removed(place, home, before)):
                 yield place
@@ -58,14 +55,24 @@ def _drop(aside: Path) -> None:
     shutil.rmtree(aside)
 
 
-def _settle(top: Path) -> None:
-    """Bring to its end what a killed removal began: what it had not yet decided is put back."""
-    for aside in top.glob(f"{_ASIDE}*"):
+def settle(home: Path, *, dry: bool) -> Iterator[Path]:
+    """Bring to its end what a killed removal began, and yield the pieces that go.
+
+    What it had not yet decided is put back, unless those of a new split are there and the old ones
+    are ours and merged. With `dry` nothing is changed.
+    """
+    top = home / "pieces"
+    for aside in sorted(top.glob(f"{_ASIDE}*")):
+        place = top / aside.name.removeprefix(_ASIDE)
         with suppress(OSError), folder.locked(aside):
-            if (aside / NAME).exists():
-                os.rename(aside, top / aside.name.removeprefix(_ASIDE))
-            else:
-                _drop(aside)
+            undecided = (aside / NAME).exists()
+            if undecided and not place.exists():
+                if not dry:
+                    os.rename(aside, place)
+            elif not undecided or not _hindrance(place, aside, home):
+                if not dry:
+                    _drop(aside)
+                yield place
 
 
 def conversations(home: Path, before: float, *, dry: bool) -> Iterator[Path]:

@@ -193,6 +193,8 @@ def _of_home(records: Records, order: Order) -> Iterator[str]:
     for path in () if order.dry else records.remove_passing():
         yield f"remove file {path}"
     yield from _unfinished_packs(records, order)
+    for path in leftover.settle(records.home, dry=order.dry):
+        yield f"remove pieces {path.name}"
     if order.before is not None:
         for path in leftover.pieces(records.home, order.before, dry=order.dry):
             yield f"remove pieces {path.name}"
