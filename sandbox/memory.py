@@ -8,12 +8,11 @@ import contextlib
 import re
 from collections.abc import Iterator
 
-from docker.errors import DockerException
-from requests.exceptions import RequestException
-
+from sandbox.channel import Chunk
 from sandbox.container import death
 from sandbox.engine import Engine
-from sandbox.errors import CrossingError, KilledError
+from sandbox.errors import CrossingError, KilledError, SandboxLostError
+from sandbox.exec import ExecChannel
 from sandbox.hardening import BUSYBOX
 from sandbox.limits import Limits, shown
 
@@ -23,8 +22,6 @@ there, and no process inside can touch the program that reads it, which runs as 
 KILLS = re.compile(rb"^oom_kill (\d+)$", re.MULTILINE)
 SIGNALLED = 128
 """From this exit status on, a signal ended the command or, as shells tell it, its last child."""
-READ = (0, 1)
-"""How the reading program ends; one of the two files is always missing."""
 
 UNRECORDABLE = (
     "The sandbox's files cannot be recorded within its memory: raise `memory` under [sandbox] "
@@ -38,6 +35,9 @@ class Kills:
     def __init__(self, engine: Engine, container: str) -> None:
         self._api = engine.client.api
         self._container = container
+        # Not docker-py's own reading: it loses what comes in one piece with the answer's header.
+        # Nothing is to be ended where it comes late.
+        self._exec = ExecChannel(engine, container, user="0:0", end_all=lambda: None)
         self._known = 0
 
     def behind(self, status: int) -> bool:
@@ -62,13 +62,11 @@ class Kills:
             raise CrossingError(UNRECORDABLE.format(memory=shown(limits.memory))) from error
 
     def _count(self) -> int:
-        command = [BUSYBOX, "cat", *COUNTS]
+        said = b""
         try:
-            reading = self._api.exec_create(self._container, command, user="0:0", workdir="/")["Id"]
-            said = self._api.exec_start(reading)
-            status = self._api.exec_inspect(reading)["ExitCode"]
-        except (DockerException, RequestException):
-            said, status = b"", None
-        if status not in READ and (dead := death(self._api, self._container)):
-            raise dead
+            for item in self._exec.start([BUSYBOX, "cat", *COUNTS], cwd="/"):
+                said += item.data if isinstance(item, Chunk) else b""
+        except SandboxLostError:
+            if dead := death(self._api, self._container):
+                raise dead from None
         return max((int(count) for count in KILLS.findall(said)), default=self._known)

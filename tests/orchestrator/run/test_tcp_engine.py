@@ -1,48 +1,17 @@
 """No path of the host is ever mounted: an engine behind a TCP port serves as well as a socket."""
 
-import socket
-import socketserver
-import threading
-
 import pytest
 
 from orchestrator.events import CheckFinished, Prepared
 from orchestrator.outcome import Outcome
-
-ENGINE = "/var/run/docker.sock"
-
-
-class Forward(socketserver.BaseRequestHandler):
-    """Carries one connection to the engine's socket and back, byte for byte."""
-
-    carried = 0
-
-    def handle(self):
-        with socket.socket(socket.AF_UNIX) as engine:
-            engine.connect(ENGINE)
-            out = threading.Thread(target=self.carry, args=(self.request, engine))
-            out.start()
-            self.carry(engine, self.request)
-            out.join()
-
-    @classmethod
-    def carry(cls, source: socket.socket, target: socket.socket) -> None:
-        while data := source.recv(1 << 16):
-            cls.carried += len(data)
-            target.sendall(data)
-        # An end of input is passed on as one: what is on its way back still arrives.
-        target.shutdown(socket.SHUT_WR)
+from tests.forward import Forward, forwarding
 
 
 @pytest.fixture
 def engine_over_tcp(monkeypatch):
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Forward) as server:
-        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.server_address[1]}")
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with forwarding(Forward) as address:
+        monkeypatch.setenv("DOCKER_HOST", address)
         yield Forward
-        server.shutdown()
-        thread.join()
 
 
 def test_a_whole_run_goes_through_a_port(desk, engine_over_tcp):
