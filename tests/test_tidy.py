@@ -1,9 +1,12 @@
 """What is left on the engine at the end of the tests."""
 
 from math import inf
+from pathlib import Path
 
 import pytest
 
+from orchestrator.events import Prepared
+from orchestrator.journal import Journal
 from orchestrator.preparation import owner
 from sandbox.stock import present
 from tests.project import MANIFEST, Project
@@ -40,3 +43,25 @@ def test_what_others_may_need_stays(engine, project, tmp_path):
     ]
     assert (asked_for_again, of_now, of_other_folders) == (0, 0, [0, 0, 0])
     assert present(engine, made)
+
+
+def tell(run: Path, image: str) -> None:
+    """Write in a run's journal that it was given an image."""
+    run.mkdir(parents=True)
+    with Journal(run / "journal.jsonl") as journal:
+        journal.write(Prepared(image=image, cached=False, seconds=1.0))
+
+
+def test_what_another_session_was_given_at_once_after_ours_stays(engine, project, tmp_path):
+    made = project.prepare()
+    tell(tmp_path / "home" / "runs" / "r1", made.image)
+    project.prepare()
+    assert remove_images(engine, tmp_path, once=NEVER_AGAIN, **AT_ONCE) == 0
+    assert present(engine, made.image)
+
+
+def test_what_only_a_run_of_ours_was_given_goes(engine, project, tmp_path):
+    made = project.prepare()
+    tell(tmp_path / "home" / "runs" / "r1", made.image)
+    assert remove_images(engine, tmp_path, once=ALWAYS_AGAIN, **AT_ONCE) == 1
+    project.made.clear()
