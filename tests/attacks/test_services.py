@@ -9,6 +9,7 @@ import pytest
 from sandbox import Limits, open_box
 from sandbox.services import Services
 from sandbox.sweep import sweep
+from tests.beside import run_in
 from tests.postgres import companion
 from tests.postgres import postgres as postgres
 
@@ -60,10 +61,11 @@ def test_it_cannot_be_killed(box, service):
     assert box.run(["python3", "-c", CONNECT]).exit.ok
 
 
-def test_it_sees_nothing_of_the_sandbox(service, box):
+def test_it_sees_nothing_of_the_sandbox(engine, service, box):
     box.run(["sh", "-c", "sleep 4243 >/dev/null 2>&1 &"])
-    assert service.exec_run(["ls", "/workspace"], user="0").exit_code != 0
-    assert service.exec_run(["pgrep", "sleep"], user="0").output == b""
+    assert not run_in(engine, service.id, ["ls", "/workspace"], user="0").exit.ok
+    found = run_in(engine, service.id, ["pgrep", "sleep"], user="0")
+    assert (found.exit.status, found.stdout) == (1, b"")
     assert box.run(["cat", "README.md"]).stdout == b"# Tiny\n"
     assert box.run(["pgrep", "-f", "sleep 4243"]).exit.ok
 
@@ -73,10 +75,10 @@ def test_its_port_cannot_be_taken_from_it(box):
     assert b"Address already in use" in box.run(["python3", "-c", bind]).stderr
 
 
-def test_it_has_no_way_out(service):
+def test_it_has_no_way_out(engine, service):
     reach = "import socket; socket.create_connection(('172.17.0.1', 22), 2)"
-    done = service.exec_run(["python3", "-c", reach])
-    assert b"Network is unreachable" in done.output
+    done = run_in(engine, service.id, ["python3", "-c", reach])
+    assert b"Network is unreachable" in done.stderr
 
 
 def test_a_killed_owner_leaves_no_service_past_the_sweep(engine, image, postgres):

@@ -8,6 +8,7 @@ import pytest
 
 from sandbox import toolbox
 from sandbox.engine import connect
+from tests.beside import run_in
 
 GIT = "/opt/orchestrator/bin/git"
 PYTHON = "/opt/orchestrator/bin/python"
@@ -57,13 +58,13 @@ def bare_image(engine) -> str:
 
 
 @pytest.fixture
-def run(bare):
-    def exec_run(*command: str) -> str:
-        status, output = bare.exec_run(command, user="10001:10001", workdir="/workspace")
-        assert status == 0, output
-        return output.decode()
+def run(engine, bare):
+    def run(*command: str) -> str:
+        done = run_in(engine, bare.id, command, user="10001:10001", cwd="/workspace")
+        assert done.exit.ok, done
+        return done.stdout.decode()
 
-    return exec_run
+    return run
 
 
 def test_git_records_a_tree(run):

@@ -8,6 +8,7 @@ import sandbox
 from sandbox import Limits, open_box, prepare
 from sandbox.errors import ImageError, SandboxError
 from sandbox.services import Services
+from tests.beside import run_in
 from tests.postgres import READY, companion
 from tests.postgres import postgres as postgres
 
@@ -74,9 +75,10 @@ def test_a_service_is_sealed(engine, beside):
     assert [(each["Destination"], each["RW"]) for each in service.attrs["Mounts"]] == [
         ("/opt/orchestrator", False)
     ]
-    status = service.exec_run(["grep", "-E", "^(Uid|CapBnd|NoNewPrivs)", "/proc/1/status"])
-    assert service.exec_run(["ls", "/sys/class/net"]).output == b"lo\n"
-    assert b"CapBnd:\t0000000000000000\nNoNewPrivs:\t1" in status.output
+    wanted = ["grep", "-E", "^(Uid|CapBnd|NoNewPrivs)", "/proc/1/status"]
+    status = run_in(engine, service.id, wanted)
+    assert run_in(engine, service.id, ["ls", "/sys/class/net"]).stdout == b"lo\n"
+    assert b"CapBnd:\t0000000000000000\nNoNewPrivs:\t1" in status.stdout
 
 
 def test_each_box_has_its_own_fresh_data(open_with, postgres):
