@@ -504,7 +504,7 @@ def test_a_renamed_source_is_named(split):
     gone = made.patch()
     assert (gone.code, gone.err) == (
         1,
-        f"error: file not found: {made.path}: if it was renamed, name it with --source.\n",
+        f"error: Source file not found: {made.path}; if it was renamed, name it with --source.\n",
     )
     anew = made.orchestrator("split", "--refresh", made.index["index_path"], str(renamed))
     assert (anew.code, "edited and not merged" in anew.err) == (1, True)
