@@ -3,15 +3,9 @@
 import codecs
 import re
 
-from splitters.source import wide
+from splitters.source import MARKS, wide
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), *MARKS)
 _ENDINGS = {b"\r\n": "crlf", b"\n": "lf", b"\r": "cr"}
 
 

@@ -3,7 +3,12 @@
 import re
 from dataclasses import dataclass
 
-MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+MARKS = (
+    (b"\xff\xfe\0\0", "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (b"\0\0\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
 LEAST = 8
 """Bytes of UTF-16 without a mark; in fewer a NUL says too little."""
 SAMPLE = 4096
@@ -14,9 +19,9 @@ SAMPLE = 4096
 class Source:
     """A file as the parser sees it: the same places, `width` bytes of the file for each byte.
 
-    A lone carriage return is a line feed here. Of UTF-16 each code unit is one byte: ASCII is
-    itself, a surrogate pair is one two-byte character of UTF-8, the mark at the start a space, all
-    else the letter x.
+    A lone carriage return is a line feed here. Of UTF-16 and UTF-32 each code unit is one byte:
+    ASCII is itself, a surrogate pair is one two-byte character of UTF-8, the mark at the start a
+    space, all else the letter x.
     """
 
     text: bytes
@@ -26,14 +31,16 @@ class Source:
 def read(data: bytes) -> Source:
     """A file as the parser sees it."""
     if encoding := wide(data):
-        return Source(_line_fed(_narrow(data, encoding)), 2)
+        width = 4 if encoding.startswith("utf-32") else 2
+        return Source(_line_fed(_narrow(data, encoding, width)), width)
     return Source(_line_fed(data))
 
 
 def wide(data: bytes) -> str:
-    """`utf-16-le` or `utf-16-be`, by the mark or by its zeros; empty: neither."""
-    if name := MARKS.get(data[:2]):
-        return name
+    """UTF-32 by its mark, UTF-16 by that or by its zeros, as Python names them; empty: neither."""
+    for mark, name in MARKS:
+        if data.startswith(mark):
+            return name
     if len(data) < LEAST or len(data) % 2:
         return ""
     low, high = data[1:SAMPLE:2], data[0:SAMPLE:2]
@@ -43,13 +50,14 @@ def wide(data: bytes) -> str:
     return ""
 
 
-def _narrow(data: bytes, encoding: str) -> bytes:
-    text = data[: len(data) & ~1].decode(encoding, "surrogatepass")
+def _narrow(data: bytes, encoding: str, width: int) -> bytes:
+    rest = len(data) % width
+    text = data[: len(data) - rest].decode(encoding, "surrogatepass" if width == 2 else "replace")
     if text.startswith("\ufeff"):
         text = " " + text[1:]
     text = re.sub("[\x80-\uffff]", "x", text)
-    text = re.sub("[\U00010000-\U0010ffff]", "\xc2\x80", text)
-    return text.encode("latin-1") + b"x" * (len(data) & 1)
+    text = re.sub("[\U00010000-\U0010ffff]", "\xc2\x80" if width == 2 else "x", text)
+    return text.encode("latin-1") + b"x" * (rest > 0)
 
 
 def _line_fed(text: bytes) -> bytes:

@@ -45,7 +45,12 @@ PARTS = st.sampled_from(
     ]
 )
 TEXTS = st.one_of(st.lists(PARTS, max_size=60).map(b"".join), st.binary(max_size=200))
-WIDE = st.text(max_size=60).map(lambda text: text.encode("utf-16", "surrogatepass"))
+WIDE = st.builds(
+    lambda text, encoding, tail: text.encode(encoding) + tail,
+    st.text(max_size=60),
+    st.sampled_from(["utf-16", "utf-32"]),
+    st.binary(max_size=3),
+)
 FILES = st.one_of(TEXTS, TEXTS, WIDE)
 TARGETS = st.one_of(st.integers(1, 40), st.just(splitters.TARGET))
 

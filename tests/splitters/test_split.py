@@ -259,6 +259,15 @@ def test_utf_16_is_cut_where_the_same_text_is_cut(encoding):
     ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-32-le", "utf-32-be"])
+def test_no_character_of_utf_32_is_cut_nor_a_line_counted_twice(encoding):
+    data = ("\ufeff" + "ä = '\N{GRINNING FACE}'\r\n" * 20).encode(encoding) + b"\xff"
+    cut = splitters.split(data, "python", 110)
+    assert {piece.size for piece in cut.pieces[1:-1]} == {108}
+    assert [lines(piece) for piece in cut.pieces[:2]] == [(1, 2), (3, 5)]
+    assert b"".join(map(cut.content, cut.pieces)) == data
+
+
 def test_no_character_is_cut_nor_a_line_break_of_two_bytes():
     for text in ("ä€\N{GRINNING FACE}" * 50, "\r\n" * 50):
         for target in range(4, 12):
