@@ -199,6 +199,17 @@ def test_what_is_not_valid_is_the_last_window():
     assert ends[-2] < len(usual) < ends[-1] == 2 * len(usual) + 10
 
 
+def test_a_file_that_is_not_valid_is_parsed_in_a_window_as_in_a_document():
+    """How it is recovered from an error depends on the lines that are skipped for it."""
+    data = (
+        b"if len(s.jars) == cap(s.jars) {\nif !check(jar) {\nreturn errors.New(`\n"
+        b"return errors.New(`\nfunc (s Shelf) N\x19W\xb3\xd5\xe4!\x1e\x9e\xcd\xa3\x82\x98\n"
+        b"\xa9\xdd)+\x0b1!s.jars = append(s.jars, jar)\nfunc (Jar) Kind() string { return 0 }\n"
+        b"func (j Jar) String() string {\n}\n}"
+    )
+    assert splitters.Document.of(data, "go").split(100) == splitters.split(data, "go", 100)
+
+
 def test_windows_that_are_too_long_in_all_are_text():
     code = b"def f(a):\n    return [a, a + 1]\n\n\n" * 100_000  # a window takes 0.01 s, all 0.2
     assert splitters.split(code, "python", seconds=0.06) == splitters.split(code)
