@@ -203,6 +203,8 @@ def _nested(text: bytes, drafts: list[_Draft], language: Language) -> Iterator[_
             before.end = draft.end
             around.append(before)
             continue
+        if parent:  # where syntax is not valid, a heading may be inside what ends before its rest
+            draft.end = min(draft.end, parent.end)
         beside.append(draft)
         around.append(draft)
         yield draft

@@ -111,6 +111,12 @@ def test_utf_16_is_read_and_its_places_are_bytes_of_the_file():
         assert data[found.start : found.end].decode(encoding) == "def f(self): pass"
 
 
+def test_what_a_heading_opens_ends_with_what_it_is_in():
+    data = b"<?php\nclass A {\n  function f() {\nnamespace B;\nclass C {}\n  }\n}\nclass D {}\n"
+    outer = splitters.outline(data, "php").declarations
+    assert [one.name for one in outer] == ["A", "D"]
+
+
 def test_latin_1_is_read():
     data = "# caf\xe9\ndef f():\n    return '\xe9'\n\n\ndef g(): pass\n".encode("latin-1")
     assert named(data, "python") == ["f", "g"]
