@@ -54,6 +54,20 @@ def test_a_patch_makes_no_file_binary(cut, workspace):
     assert workspace.tree() == {"a.py": SOURCE}
 
 
+def test_half_a_character_at_the_end_of_utf_16_is_no_trouble(context, workspace):
+    source = "\ufeffä = 1\n".encode("utf-16-le")
+    workspace.fill({"a.py": source[:-1], "b.py": "\ufeff\u4f60".encode("utf-16-le") + b"x"})
+    assert "binary" in refused(split_file, context, "a.py")
+    split_file(context, "b.py")
+    patch_file(context, "b.py", [PieceEdit(1, "y", "x")])
+    assert workspace.tree()["b.py"] == "\ufeff\u4f60".encode("utf-16-le") + b"y"
+
+
+def test_utf_32_is_not_taken_for_utf_16(context, workspace):
+    workspace.fill({"a.py": "\ufeffa = 1\n".encode("utf-32-le")})
+    assert "binary" in refused(split_file, context, "a.py")
+
+
 def test_nothing_is_written_by_splitting(context, workspace):
     workspace.fill({"a.py": SOURCE})
     split_file(context, "a.py", natural=True)
