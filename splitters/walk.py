@@ -217,7 +217,9 @@ class _Walk:
             return True
         if not self._goes_to(goal):
             return False
-        self._back(around)
+        node = self.cursor.node
+        more = node and node.end_byte <= self.ahead[0].at + self.target and node.next_named_sibling
+        self._back(around, best=not more)
         self.leapt = goal, len(self.path)
         return True
 
@@ -234,12 +236,13 @@ class _Walk:
         cursor.goto_last_child()
         return False
 
-    def _back(self, around: Opened) -> None:
+    def _back(self, around: Opened, best: bool) -> None:
         """Go back to the last child that a piece may well begin with, and what leads it.
 
         None of the borders between here and there is as good, and behind it may be none that is.
+        For the `best` a declaration is looked for, up to a quarter of a piece before that child.
         """
-        cursor, text, good, clause = self.cursor, self.text, False, ""
+        cursor, text, good, clause, least = self.cursor, self.text, False, "", -1
         while node := cursor.node:
             role, name = self.roles.of(node), around.clause_of(node, self.roles.of(node))
             begins = _begins_line(text, node.start_byte)
@@ -251,7 +254,10 @@ class _Walk:
                 cursor.goto_next_sibling()
                 return
             if not role.leads:
-                good, clause = begins and node.is_named and not role.closes, name
+                clause, may = name, begins and node.is_named and not role.closes
+                if may and least < 0:
+                    least = node.start_byte - self.target // PARTS
+                good = (may and (role.firm or not best)) or node.start_byte < least
             if not cursor.goto_previous_sibling():
                 return
 

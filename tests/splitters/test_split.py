@@ -288,3 +288,9 @@ def test_of_thousands_of_declarations_each_piece_is_named_by_its_first(target):
     cut = splitters.split(data, "go", target)
     firsts = [cut.content(piece).split(b"(", 1)[0] for piece in cut.pieces[1:]]
     assert firsts == [f"func {piece.name}".encode() for piece in cut.pieces[1:]]
+
+
+def test_no_declaration_is_leapt_over_for_a_statement_behind_it():
+    code = b"def f():\n    pass\n\n" * 1_000 + b"x = 1\n" + b"s = '''\n%s'''\n" % (b"a\n" * 10_000)
+    _, second = contents(code, "python")
+    assert second.startswith(b"def f():\n    pass\n\nx = 1\ns = '''")
