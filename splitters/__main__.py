@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 from splitters.detect import detect
 from splitters.frames import HEADER, head
 from splitters.outline import Declaration, Outline, outline
+from splitters.source import MARKS
 from splitters.split import split
 from splitters.syntax import parse
 from splitters.table import BY_NAME, LANGUAGES, UnknownLanguageError
@@ -53,7 +54,7 @@ def load() -> None:
     """Have every grammar in memory, and what Python loads when it is first used."""
     for language in LANGUAGES:
         parse(b"", language)
-    for encoding in ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "ascii"):
+    for encoding in ("utf-8", "latin-1", "ascii", *(name for _, name in MARKS)):
         codecs.lookup(encoding)
 
 

@@ -199,7 +199,7 @@ def one_parser():
         yield parser
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_no_language_misses_what_it_may_not_open_any_more(one_parser, folder, encoding):
     (sample,) = (path for path in folder.iterdir() if path.suffix != ".txt")
