@@ -25,7 +25,7 @@ def fitted(hunk: Hunk, file: Sequence[bytes], start: int) -> list[Line]:
             at += 1
     if start == 0 and file[0].startswith(BOM) and hunk.new:
         lines = _with_mark(lines)
-    says_end = not hunk.lines[-1].text.endswith(b"\n")
+    says_end = any(not line.text.endswith(b"\n") for line in hunk.lines)
     if at == len(file) and not file[-1].endswith(b"\n") and not says_end:
         lines = _without_end(lines, line_break)
     return lines

@@ -60,6 +60,11 @@ PAIRS = {
         b"@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n",
         b"a\nb\n",
     ),
+    "the end gets a line break as the others have": (
+        b"a\r\nb",
+        b"@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n",
+        b"a\r\nc\r\n",
+    ),
     "the end loses its line break": (
         b"a\nb\n",
         b"@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n",
