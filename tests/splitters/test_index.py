@@ -107,6 +107,7 @@ def test_the_file_of_a_piece_is_named_after_the_source(source, name):
         (b"a\r\nb\n", ("utf-8", "mixed")),
         ("é\n".encode("latin-1"), ("8-bit", "lf")),
         (b"abc\0def\n", ("binary", "lf")),
+        (b"\0" * 40, ("binary", "none")),
         ("a\r\n".encode("utf-8-sig"), ("utf-8-sig", "crlf")),
         (b"\xff\xfe" + "ਊ\n".encode("utf-16-le"), ("utf-16-le", "lf")),
         (b"\xfe\xff" + "ਊ".encode("utf-16-be"), ("utf-16-be", "none")),

@@ -166,6 +166,13 @@ def test_a_long_signature_is_cut():
     assert found.endswith("…")
 
 
+def test_clauses_are_one_declaration_unless_something_else_is_between():
+    code = b"function f(a: number): void;\n%sfunction f(a: string): void;\n"
+    for between, ends in ((b"", [2]), (b"g(1);\n", [1, 3])):
+        found = splitters.outline(code % between, "typescript").declarations
+        assert [one.last_line for one in found] == ends
+
+
 def test_comments_above_belong_to_a_declaration_unless_a_blank_line_parts_them():
     data = b"# far\n\n# near\n# nearer\ndef f(): pass\n"
     found = only(data, "python")

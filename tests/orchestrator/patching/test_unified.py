@@ -60,6 +60,11 @@ PAIRS = {
         b"@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n",
         b"a\nb\n",
     ),
+    "wrong counts before a mail's signature": (
+        b"a\nb\n",
+        b"@@ -1,9 +1,9 @@\n a\n-b\n+B\n-- \n2.39.5\n\n",
+        b"a\nB\n",
+    ),
     "the end gets a line break as the others have": (
         b"a\r\nb",
         b"@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n",
