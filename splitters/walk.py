@@ -131,7 +131,8 @@ class _Walk:
                     yield found
             if more and (node := cursor.node):
                 start, end = node.byte_range
-                if end <= self.line_end and start != self.first and self._is_plain(start, end):
+                within = end <= self.line_end and start != self.first
+                if within and self._is_plain(node, start, end):
                     if self._passes(node, end):
                         continue
                 elif start < end:
@@ -174,7 +175,7 @@ class _Walk:
                 return False
             start, end = node.byte_range
             if end <= self.line_end and start != self.first:
-                if not self._is_plain(start, end):
+                if not self._is_plain(node, start, end):
                     return True
                 if self._passes(node, end):
                     continue
@@ -270,11 +271,13 @@ class _Walk:
         # The children of an error are no balanced tree: to jump there is to search.
         return self.plain > PLAIN and around.items and not around.error and self._skip(end)
 
-    def _is_plain(self, start: int, end: int) -> bool:
+    def _is_plain(self, node: Node, start: int, end: int) -> bool:
         """Whether a child within a line has no border before it, and none inside it."""
         if self.path[-1].waiting:
             return False
-        return self.fits or (start - self.last < self.fine and end - start <= self.target)
+        if self.fits or end - start > self.target:
+            return self.fits
+        return start - self.last < self.fine or not node.is_named  # a comma stays where it is
 
     def _skip(self, end: int) -> bool:
         """Go to the next child that is not plain; in a list of many that costs as much as two."""

@@ -37,3 +37,11 @@ def test_a_notebook_on_one_line_lists_its_cells():
 def test_a_cell_can_be_taken_out_and_read():
     first = outline(SAMPLE, detect("a.ipynb", SAMPLE)).declarations[0]
     assert json.loads(SAMPLE[first.start : first.end])["cell_type"] == "markdown"
+
+
+def test_cells_that_share_one_line_are_cut_apart_and_named():
+    cells = [{"cell_type": "code", "source": [f"f({number})\n" * 40]} for number in range(20)]
+    cut = split(json.dumps({"cells": cells}).encode(), "notebook", 1_000)
+    for piece in cut.pieces[1:]:
+        assert cut.content(piece).startswith(b'{"cell_type"')
+        assert piece.kind == "code cell"
