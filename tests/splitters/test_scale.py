@@ -170,6 +170,13 @@ def test_an_edit_is_parsed_in_a_part_of_the_time():
     assert document.split() == fresh.split()
 
 
+def test_an_edit_is_cut_as_the_new_file_also_where_the_grammar_looks_far():
+    text = b" one.\n\nDeeper\n~~~~~~\n\nWords.\n\nLicence\n=======\n\nMIT\n"
+    document = Document.of(text, "rst").edit(7, 19, b" ")
+    cut = splitters.split(document.data, "rst", 6, natural=True)
+    assert document.split(6, natural=True) == cut
+
+
 def test_an_edit_outside_of_the_file_is_refused():
     with pytest.raises(ValueError, match="5 to 6 is not in a file of 3 bytes"):
         Document.of(b"abc").edit(5, 6, b"")
