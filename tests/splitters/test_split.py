@@ -294,3 +294,8 @@ def test_no_declaration_is_leapt_over_for_a_statement_behind_it():
     code = b"def f():\n    pass\n\n" * 1_000 + b"x = 1\n" + b"s = '''\n%s'''\n" % (b"a\n" * 10_000)
     _, second = contents(code, "python")
     assert second.startswith(b"def f():\n    pass\n\nx = 1\ns = '''")
+
+
+def test_comments_that_are_larger_than_a_piece_fill_one_with_what_is_before_them():
+    code = b"a = 1\n" + b"# said\n" * 200 + b"def f():\n    pass\n"
+    assert len(contents(code, "python", 500)[0]) > 375
