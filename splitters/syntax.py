@@ -39,10 +39,7 @@ def parse(
     part = data[parts[0].start : parts[-1].stop] if parts else data
     if is_too_deep(part, language.parser):
         return None
-    # What recovery from an error costs depends on the lines it skips: they have to be right.
-    ranges = [
-        Range((0, 0), _point(data, one.stop, one.start), one.start, one.stop) for one in parts
-    ]
+    ranges = [Range((0, 0), (len(data), 0), one.start, one.stop) for one in parts]
     parser = Parser(_grammar(language.parser), included_ranges=ranges)
     if stop is None:
         return parser.parse(data)
@@ -103,9 +100,8 @@ def reparse(
     return parse(new, language) if parsed.root_node.has_error else parsed
 
 
-def _point(text: bytes, at: int, start: int = 0) -> tuple[int, int]:
-    """The line and column of a place, counted from `start`."""
-    return text.count(b"\n", start, at), at - max(start, text.rfind(b"\n", start, at) + 1)
+def _point(text: bytes, at: int) -> tuple[int, int]:
+    return text.count(b"\n", 0, at), at - text.rfind(b"\n", 0, at) - 1
 
 
 class Nodes(NamedTuple):

@@ -54,7 +54,7 @@ def windows(
         end = _end(text, start + (size if start or size == len(text) else size // 2), language)
         rows = [*figures(text, start, end)] if end - start > LONG * size else []
         began = thread_time()
-        tree = parse(text, language, _between(rows, start, end), left)
+        tree = parse(text, language, _between(rows, start, end, text), left)
         if tree is None:
             raise NotParsedError
         if left is not None:
@@ -69,8 +69,11 @@ def windows(
             return
 
 
-def _between(rows: Sequence[Figures], start: int, end: int) -> list[range]:
-    """What is to be parsed."""
+def _between(rows: Sequence[Figures], start: int, end: int, text: bytes) -> list[range]:
+    """What is to be parsed; nothing said is all. (Parts are said without their true lines, on
+    which recovery from an error depends, and to count these takes time.)"""
+    if not rows and end - start == len(text):
+        return []
     starts = [start, *(one.end for one in rows)]
     ends = [*(one.start for one in rows), end]
     return [range(*both) for both in zip(starts, ends, strict=True)]
