@@ -1,12 +1,12 @@
 """Edits of one piece of a file: bytes in, bytes out; what is not edited stays as it is."""
 
 import re
-from codecs import BOM_UTF32_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from orchestrator.edit import EditProblem, replace
+from orchestrator.tools.files import is_utf_16
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -41,8 +41,7 @@ class Script:
     @classmethod
     def of(cls, data: bytes) -> "Script":
         """Told by the mark at the start and by all bytes; what is not UTF-8 is taken as Latin-1."""
-        is_utf_16 = len(data) % 2 == 0 and not data.startswith(BOM_UTF32_LE)
-        encoding = _MARKS.get(data[:2], "") if is_utf_16 else ""
+        encoding = _MARKS[data[:2]] if is_utf_16(data) else ""
         if not encoding:
             try:
                 data.decode("utf-8")

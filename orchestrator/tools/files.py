@@ -1,5 +1,7 @@
 """The tools that read and change files; every path resolves inside the sandbox."""
 
+from codecs import BOM_UTF32_LE
+
 from orchestrator.edit import EditProblem, replace
 from orchestrator.tools.tool import Context, ToolError
 
@@ -31,7 +33,7 @@ def read_file(
     if limit is not None and not 1 <= limit <= PAGE:
         raise ToolError(f"limit: expected 1 to {PAGE}, got {limit}")
     content = context.box.files.read(path, LARGEST)
-    if is_wide(content):
+    if is_utf_16(content):
         raise ToolError(
             f"{path} is text in UTF-16; read it with split_file and read_piece, and change it with"
             " patch_file"
@@ -49,9 +51,10 @@ def read_file(
     return _page(path, lines, offset or 1, limit or PAGE) + _oddities(content)
 
 
-def is_wide(content: bytes) -> bool:
-    """Whether it begins with the mark of UTF-16: text, but with a NUL byte in most characters."""
-    return content.startswith((b"\xff\xfe", b"\xfe\xff"))
+def is_utf_16(content: bytes) -> bool:
+    """Whether it is text by the mark of UTF-16, and ends with a whole character."""
+    marked = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return marked and len(content) % 2 == 0 and not content.startswith(BOM_UTF32_LE)
 
 
 def require_text(content: bytes, path: str) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from orchestrator import outlines
 from orchestrator.screen import Ink, visible
 from orchestrator.sources import FOREIGN
-from orchestrator.tools.files import LARGEST, is_wide, require_text
+from orchestrator.tools.files import LARGEST, require_text
 from orchestrator.tools.tool import Context, ToolError
 from sandbox.files import FileError
-from splitters import detect
+from splitters import detect, form
 
 _FILES = 200
 _FOLDERS = 200
@@ -35,7 +35,7 @@ def outline(context: Context, path: str = ".", depth: int | None = None) -> str:
     if _is_folder(context, path):
         return "\n".join(_folder(context, path, depth or 1))
     content = context.box.files.read(path, LARGEST)
-    if not is_wide(content):
+    if form.encoding(content) == "binary":
         require_text(content, path)
     found = context.desk.parser.outline(content, path)
     shown = outlines.lines(found.declarations, depth or _DEEPEST, _PLAIN)

@@ -8,7 +8,7 @@ from orchestrator.screen import cut as cut_off
 from orchestrator.screen import visible
 from orchestrator.tools.desk import Cut, Desk
 from orchestrator.tools.edited import PieceEdit, Script, edited
-from orchestrator.tools.files import INLINE, LARGEST, require_text
+from orchestrator.tools.files import INLINE, LARGEST, is_utf_16, require_text
 from orchestrator.tools.recut import Recut, recut
 from orchestrator.tools.tool import Context, ToolError
 from splitters import TARGET, Piece
@@ -101,7 +101,7 @@ def patch_file(context: Context, path: str, edits: list[PieceEdit]) -> str:
 
 def _read(context: Context, path: str) -> bytes:
     content = context.box.files.read(path, LARGEST)
-    if not Script.of(content).encoding.startswith("utf-16"):
+    if not is_utf_16(content):
         require_text(content, path)
     return content
 

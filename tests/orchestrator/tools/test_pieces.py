@@ -58,6 +58,7 @@ def test_half_a_character_at_the_end_of_utf_16_is_no_trouble(context, workspace)
     source = "\ufeffä = 1\n".encode("utf-16-le")
     workspace.fill({"a.py": source[:-1], "b.py": "\ufeff\u4f60".encode("utf-16-le") + b"x"})
     assert "binary" in refused(split_file, context, "a.py")
+    assert "binary" in refused(read_file, context, "a.py")
     split_file(context, "b.py")
     patch_file(context, "b.py", [PieceEdit(1, "y", "x")])
     assert workspace.tree()["b.py"] == "\ufeff\u4f60".encode("utf-16-le") + b"y"
@@ -66,6 +67,7 @@ def test_half_a_character_at_the_end_of_utf_16_is_no_trouble(context, workspace)
 def test_utf_32_is_not_taken_for_utf_16(context, workspace):
     workspace.fill({"a.py": "\ufeffa = 1\n".encode("utf-32-le")})
     assert "binary" in refused(split_file, context, "a.py")
+    assert "binary" in refused(read_file, context, "a.py")
 
 
 def test_nothing_is_written_by_splitting(context, workspace):
@@ -301,8 +303,9 @@ def test_a_file_is_outlined(context, workspace):
     assert outline(context, "a.py", depth=1) == "1-3  class A"
 
 
-def test_a_file_in_utf_16_is_outlined(context, workspace):
-    workspace.fill({"a.py": "class A:\n    x = 1\n".encode("utf-16")})
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_a_file_in_two_or_four_bytes_a_character_is_outlined(context, workspace, encoding):
+    workspace.fill({"a.py": "class A:\n    x = 1\n".encode(encoding)})
     assert outline(context, "a.py") == "1-2  class A"
 
 
