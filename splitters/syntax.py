@@ -7,18 +7,20 @@ from time import thread_time
 from typing import NamedTuple
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
+from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree, TreeCursor
 
 from splitters.language import Language
 from splitters.nesting import is_too_deep
 
-__all__ = ["Node", "Nodes", "Tree", "ends_open", "found", "parse", "reparse"]
+__all__ = ["Node", "Nodes", "Tree", "ends_open", "found", "is_followed", "parse", "reparse"]
 
 DEEP = 10_000
 """Levels of a tree in which nodes are looked for; code has hundreds, a sum of many terms more."""
 _FAR = frozenset({"rst"})
 """Grammars that look further than tree-sitter knows: 3 in 1,000 edits left another tree there than
 a parse of the whole, in no other language any of 1,000."""
+_SOON = 64
+"""Children without a name, such as a comma, behind which the next one is looked for."""
 READ = 1024
 """Bytes that a parser which can be stopped is given at once: of each name it is given so many."""
 
@@ -79,6 +81,17 @@ class _Reader:
     def __call__(self, at: int, point: object) -> bytes:
         self._read = self._data[at : at + READ]
         return self._read
+
+
+def is_followed(cursor: TreeCursor) -> bool:
+    """Whether a named child is next, or soon; a node itself looks for it from the root on."""
+    steps, named = 0, False
+    while not named and steps < _SOON and cursor.goto_next_sibling():
+        steps += 1
+        named = cursor.node is not None and cursor.node.is_named
+    for _ in range(steps):
+        cursor.goto_previous_sibling()
+    return named
 
 
 def reparse(

@@ -12,7 +12,7 @@ from splitters.language import Language
 from splitters.naming import placed, settle
 from splitters.opened import NESTED, Child, Opened
 from splitters.roles import HEADED, Roles, roles_of
-from splitters.syntax import Node, Tree
+from splitters.syntax import Node, Tree, is_followed
 from splitters.windows import Window
 
 MARK = b"\xef\xbb\xbf"
@@ -219,8 +219,8 @@ class _Walk:
         if not self._goes_to(goal):
             return False
         node = self.cursor.node
-        more = node and node.end_byte <= self.ahead[0].at + self.target and node.next_named_sibling
-        self._back(around, best=not more)
+        near = node and node.end_byte <= self.ahead[0].at + self.target
+        self._back(around, best=not (near and is_followed(self.cursor)))
         self.leapt = goal, len(self.path)
         return True
 

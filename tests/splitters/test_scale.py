@@ -41,6 +41,13 @@ def test_no_shape_of_file_takes_long(language, code):
     assert all(piece.size <= 8_192 for piece in cut.pieces)
 
 
+def test_no_depth_in_a_large_piece_takes_long():
+    code = b"<a>\n" * 30_000
+    before = time.process_time()
+    splitters.split(code, "swift", len(code) // 2)
+    assert time.process_time() - before < BUDGET
+
+
 FLOODS = [b"(", b"[", b"{", b"<", b'"', b"#", b"*", b"-", b"(\n", b"if x:\n", b"@@@ )\n"]
 
 
