@@ -6,12 +6,17 @@ from splitters.border import Border
 
 
 def lifted(borders: Iterable[Border], text: bytes) -> Iterator[Border]:
-    """The borders, each before the comments that end right above its line."""
+    """The borders, each before the comments that end right above its line.
+
+    Comments that have borders of their own stay as they are.
+    """
     last = 0
     for border in borders:
-        if border.at > last and text[border.at - 1 : border.at] == b"\n":
-            border.at = _above(text, border.at, last)
-        last = border.at
+        line = border.at
+        if line > last and text[line - 1 : line] == b"\n":
+            above = _above(text, line, last)
+            border.at = above if above > last else line
+        last = line
         yield border
 
 

@@ -30,6 +30,7 @@ BUDGET = 10.0
         ("markdown", b"# A\n\nb\n\n" * 50_000),
         ("python", b's = """' + b"foo bar\n" * 120_000 + b'"""\n'),
         ("c", b"((({{{ \n" * 40_000),
+        ("scala", b"// a\n" * 20_000),
         ("text", b"word" * 300_000),
     ],
 )

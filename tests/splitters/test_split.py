@@ -229,6 +229,12 @@ def test_what_is_no_comment_by_itself_is_not_taken_for_one(row):
     ]
 
 
+def test_comments_with_borders_of_their_own_are_left_where_they_are():
+    text = b"// a\n// b\ndef c\n"
+    borders = [Border(at, Rank.CLEAN, 0) for at in (0, 5, 10)]
+    assert [border.at for border in lifted(borders, text)] == [0, 5, 10]
+
+
 @pytest.mark.parametrize("language", ["markdown", "rst"])
 def test_a_section_is_named_under_the_heading_that_it_is_under(language):
     text = b"A\n===\n\nB\n===\n\nC\n---\n\nD\n---\n\nE\n===\n"
