@@ -31,6 +31,31 @@ VERBS = {
 }
 """Where each verb is: one is imported when it is called, so that help comes at once."""
 
+OTHER_WORDS = {
+    "map": "outline --map",
+    "symbols": "outline",
+    "ls": "list",
+    "ps": "list",
+    "runs": "list",
+    "status": "show",
+    "history": "log",
+    "journal": "log --journal",
+    "continue": "resume",
+    "fork": "resume --fork",
+    "accept": "approve",
+    "rm": "discard",
+    "delete": "discard",
+    "undo": "discard",
+    "clean": "gc",
+    "prune": "gc",
+    "refresh": "split --refresh",
+    "join": "patch",
+    "replay": "run --replay",
+    "version": "--version",
+    "help": "--help",
+}
+"""What is called otherwise here, by names that it has elsewhere."""
+
 
 class Verbs(click.Group):
     """A group whose members are imported when they are called."""
@@ -63,9 +88,11 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        near = difflib.get_close_matches(args[0], VERBS, n=1)
-        if args[0] not in VERBS and near:
-            raise click.UsageError(f"No such command {args[0]!r}: did you mean {near[0]}?", ctx)
+        word = args[0]
+        other = [OTHER_WORDS[word]] if word in OTHER_WORDS else []
+        near = other or difflib.get_close_matches(word, VERBS, n=1)
+        if word not in VERBS and near:
+            raise click.UsageError(f"No such command {word!r}: did you mean {near[0]}?", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

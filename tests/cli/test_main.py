@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.main import VERBS
+from orchestrator.cli.main import OTHER_WORDS, VERBS
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,6 +49,15 @@ def test_help_imports_nothing_of_ours_but_the_command_line_and_its_errors():
         (
             ("lsit",),
             "error: No such command 'lsit': did you mean list? See `orchestrator --help`.\n",
+        ),
+        (
+            ("map",),
+            "error: No such command 'map': did you mean outline --map?"
+            " See `orchestrator --help`.\n",
+        ),
+        (
+            ("ls",),
+            "error: No such command 'ls': did you mean list? See `orchestrator --help`.\n",
         ),
         (
             ("--json", "list"),
@@ -99,6 +108,14 @@ def test_help_imports_nothing_of_ours_but_the_command_line_and_its_errors():
 def test_a_wrong_word_is_one_sentence(orchestrator, arguments, message):
     said = orchestrator(*arguments)
     assert (said.code, said.out, said.err) == (2, b"", message)
+
+
+@pytest.mark.parametrize("word", OTHER_WORDS)
+def test_a_word_of_elsewhere_leads_to_what_there_is(orchestrator, word):
+    """The verb is one, and has the option that is named with it."""
+    words = OTHER_WORDS[word].split()
+    assert word not in VERBS
+    assert words[-1] in orchestrator(*VERBS.keys() & {words[0]}, "--help").text
 
 
 def test_a_folder_is_entered_first(orchestrator, repository, tmp_path, monkeypatch):
