@@ -87,6 +87,8 @@ def _usage(error: click.ClickException) -> str:
 def _message(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         return unknown.option(error)
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+        return f"Missing option '{error.param.opts[0]} {error.param.metavar}'."
     return error.format_message()
 
 

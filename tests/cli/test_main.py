@@ -60,6 +60,10 @@ def test_help_imports_nothing_of_ours_but_the_command_line_and_its_errors():
             "error: No such command 'ls': did you mean list? See `orchestrator --help`.\n",
         ),
         (
+            ("patch", "index.json"),
+            "error: Missing option '--index INDEX'. See `orchestrator patch --help`.\n",
+        ),
+        (
             ("--json", "list"),
             "error: --json stands after the verb: `orchestrator list --json`."
             " See `orchestrator --help`.\n",
