@@ -112,10 +112,11 @@ def _lines(span: Span) -> str:
 def _print(done: Rejoined, dry_run: bool) -> None:
     if not done.patch:
         say.out(["Nothing to change."])
-    elif not dry_run:
-        wrote = "Wrote" if done.applied else "Did not write"
+    elif done.applied:
         backup = f"; the file as it was is {done.backup}" if done.backup else ""
-        say.out([f"{wrote} {done.source}; the patch is {done.patch_path}{backup}"])
+        say.out([f"Wrote {done.source}; the patch is {done.patch_path}{backup}"])
+    elif not dry_run:
+        say.out([f"The patch is {done.patch_path}; {done.source} stays as it is"])
     elif sys.stdout.isatty():
         say.out(patch(done.patch.removesuffix(b"\n"), say.stdout_ink()))
     else:

@@ -154,6 +154,14 @@ def test_force_says_where_the_file_is_as_it_was(split):
     assert text.endswith(f"; the file as it was is {backup}\n")
 
 
+def test_a_patch_that_is_not_applied_is_told_as_asked_for(split):
+    made = split(PARAGRAPHS, "--natural")
+    made.edit(2, b"para-b", b"edited")
+    patch = made.folder / "index.patch"
+    assert made.patch("--no-apply").text == f"The patch is {patch}; {made.path} stays as it is\n"
+    assert (made.path.read_bytes(), patch.exists()) == (PARAGRAPHS, True)
+
+
 def test_force_without_an_edit_cuts_the_source_anew(split):
     made = split(PARAGRAPHS, "--natural")
     made.path.write_bytes(b"another\n")
