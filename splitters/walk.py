@@ -277,7 +277,7 @@ class _Walk:
             return False
         if self.fits or end - start > self.target:
             return self.fits
-        return start - self.last < self.fine or not node.is_named  # a comma stays where it is
+        return start - self.fine < self.last > 0 or not node.is_named  # a comma stays where it is
 
     def _skip(self, end: int) -> bool:
         """Go to the next child that is not plain; in a list of many that costs as much as two."""

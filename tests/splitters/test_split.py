@@ -157,6 +157,17 @@ def test_a_string_over_the_target_is_cut_at_its_lines():
     assert all(content.endswith(b"\n") for content in contents(code, "python", 100))
 
 
+@pytest.mark.parametrize("natural", [False, True])
+@pytest.mark.parametrize("comma", [b",", b", "])
+def test_pieces_of_a_line_begin_behind_a_comma_and_have_names(comma, natural):
+    members = [b'"k%03d":{"id":%d}' % (number, number) for number in range(400)]
+    cut = splitters.split(b"{" + comma.join(members) + b"}", "json", 3_000, natural)
+    named = {piece.name: cut.content(piece).strip(b"{")[:7] for piece in cut.pieces}
+    assert named == {name: b'"%b":' % name.encode() for name in named}
+    assert next(iter(named)) == "k000"
+    assert len(named) == len(cut.pieces) > 2
+
+
 def test_a_line_over_the_target_is_cut_between_its_members():
     code = b"{" + b",".join(b'"key%d": [1, 2]' % number for number in range(50)) + b"}"
     assert all(content.startswith(b'"key') for content in contents(code, "json", 100)[1:])
