@@ -18,7 +18,7 @@ from orchestrator.seal import Seal
 from orchestrator.told import Tell, known, noted
 from splitters import folder
 from splitters.folder import Stored
-from splitters.index import NAME, BadIndexError, Index, of
+from splitters.index import NAME, BadIndexError, Index, UnreadableError, of
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,8 @@ def opened(
                 _finish(place, check, look)
             stored = folder.read(place, check)
             splitters.split(b"", stored.index.language)  # before anything is written
+        except UnreadableError as error:
+            raise UsageError(f"{place}/{error}.") from None
         except (BadIndexError, splitters.UnknownLanguageError) as error:
             raise PieceError(f"{place / NAME} is refused: {error}: split the file again.") from None
         yield stored, existing(source) if source is not None else _source(stored.index, naming)
@@ -275,7 +277,12 @@ def _folder(where: str) -> Path:
     is_folder = stat.S_ISDIR(_mode(path, where, "Index"))
     if not is_folder and path.name != NAME:
         raise UsageError(f"{where} is no index: name the {NAME} that `orchestrator split` wrote.")
-    return _text(path if is_folder else path.parent)
+    place = _text(path if is_folder else path.parent)
+    try:
+        os.scandir(place).close()
+    except PermissionError as error:
+        raise UsageError(f"{place} cannot be read: {error.strerror}.") from None
+    return place
 
 
 def _finish(place: Path, check: folder.Check, look: bool) -> None:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from splitters import whole
-from splitters.index import NAME, BadIndexError, Index, decode, encode
+from splitters.index import NAME, BadIndexError, Index, UnreadableError, decode, encode
 
 BASE = "index.base"
 """The source as it was when it was cut."""
@@ -220,7 +220,7 @@ def _required(folder: int, name: str) -> bytes:
     try:
         return whole.read(folder, name)
     except OSError as error:
-        raise BadIndexError(f"{name} cannot be read: {error.strerror}") from None
+        raise _unread(name, error) from None
 
 
 def _piece(folder: int, name: str) -> bytes | None:
@@ -229,4 +229,9 @@ def _piece(folder: int, name: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise BadIndexError(f"{name} cannot be read: {error.strerror}") from None
+        raise _unread(name, error) from None
+
+
+def _unread(name: str, error: OSError) -> BadIndexError:
+    kind = UnreadableError if isinstance(error, PermissionError) else BadIndexError
+    return kind(f"{name} cannot be read: {error.strerror}")

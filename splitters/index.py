@@ -34,6 +34,10 @@ class BadIndexError(ValueError):
     """An index that cannot be relied upon; the message is one sentence."""
 
 
+class UnreadableError(BadIndexError):
+    """A part of it may not be read; the message begins with the name of that."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
     """One piece: where it is in the source, and the file it is in."""

@@ -4,6 +4,7 @@ import os
 import subprocess
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
@@ -546,6 +547,22 @@ def test_an_index_that_cannot_be_read(orchestrator, repository, monkeypatch):
         2,
         "error: shut/index.json cannot be read: Permission denied.\n",
     )
+
+
+@pytest.mark.parametrize("name", ["index.json", "index.base", "a-0001.txt", ""])
+def test_a_part_of_the_pieces_that_cannot_be_read(orchestrator, monkeypatch, home, name):
+    with TemporaryDirectory() as top:  # whose parents let everybody through
+        os.chmod(top, 0o777)
+        monkeypatch.setenv("ORCHESTRATOR_HOME", f"{top}/home")
+        made = Split(orchestrator, Path(top, "work", "a.txt"), b"a\n")
+        for path in Path(top).rglob("*"):
+            path.chmod(0o777)
+        part = made.folder / name
+        part.chmod(0)
+        with unprivileged():
+            said = made.patch() if name else orchestrator("patch", "--index", str(part))
+        part.chmod(0o700)
+        assert (said.code, said.err) == (2, f"error: {part} cannot be read: Permission denied.\n")
 
 
 def plant(made: Split, was: bytes) -> None:
