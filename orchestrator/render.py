@@ -234,6 +234,11 @@ def _asked(event: ToolStarted) -> str:
     return cut(f"{event.step:>3}  {who}{clean(event.tool)} {one_line(event.arguments)}", WIDTH)
 
 
+def of(event: ToolStarted) -> str:
+    """Which call the lines below are of."""
+    return cut(f"     of {clean(event.tool)} {one_line(event.arguments)}", WIDTH)
+
+
 def _delegated(event: Delegated, ink: Ink) -> list[str]:
     cost = "cost unknown" if event.cost is None else f"${event.cost:.4f}"
     used = f"{count(event.turns, 'turn')}, {event.seconds:.0f} s, {cost}"

@@ -6,14 +6,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 
 import click
 
 from orchestrator.cli import say
-from orchestrator.events import AnyEvent, Turn
-from orchestrator.render import is_detail, lines
+from orchestrator.events import AnyEvent, ToolFinished, ToolStarted, Turn
+from orchestrator.render import is_detail, lines, of
 from orchestrator.screen import Ink, without_commands
 
 Watch = Callable[[AnyEvent], None]
@@ -41,16 +41,31 @@ class Told:
     """As of `render.lines`."""
     said: str = ""
     """The final answer that was told last."""
+    asked: dict[str, ToolStarted] = field(default_factory=dict)
+    """The calls that have not ended, by their ids."""
+    call: str = ""
+    """The one that was told last."""
 
     def lines(self, event: AnyEvent, when: float) -> Iterator[str]:
         """The lines of an event; the first with its time, unless it is a detail."""
         clock = time.strftime("%H:%M:%S", time.localtime(when))
         margin = " " * len(clock)
         shown = lines(event, self.ink, streamed=self.streamed, said=self.said)
-        for number, line in enumerate(shown):
+        for number, line in enumerate([*self._of(event, bool(shown)), *shown]):
             yield f"{margin if number or is_detail(event) else self.ink.dim(clock)} {line}"
         if isinstance(event, Turn) and event.final:
             self.said = event.text
+
+    def _of(self, event: AnyEvent, shown: bool) -> Iterator[str]:
+        """Which call an error is of, where another one was told since."""
+        if isinstance(event, ToolStarted):
+            self.asked[event.call] = event
+            self.call = event.call
+        if isinstance(event, ToolFinished):
+            asked = self.asked.pop(event.call, None)
+            if asked and shown and event.call != self.call:
+                self.call = event.call
+                yield of(asked)
 
 
 @contextmanager
