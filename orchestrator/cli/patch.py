@@ -48,7 +48,7 @@ def command(
 
 
 def _merge(index: str, way: Way, source: str | None, as_json: bool) -> None:
-    with Parser() as parser:
+    with Parser() as parser, say.late(f"merging pieces: {index} ..."):
         done = rejoin(index, place.home(), way, parser, source)
     if as_json:
         say.json(_object(done, way.dry_run))
@@ -63,7 +63,7 @@ def _merge(index: str, way: Way, source: str | None, as_json: bool) -> None:
 
 
 def _discard(index: str, source: str | None, as_json: bool) -> None:
-    with Parser() as parser:
+    with Parser() as parser, say.late(f"cutting pieces: {index} ..."):
         written, numbers = pieces.discard(index, place.home(), parser, source)
     if as_json:
         say.json({"index_path": str(written.path), "discarded": numbers})

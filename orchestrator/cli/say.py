@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Timer
 from typing import Any, TextIO
 
 import click
@@ -10,6 +12,9 @@ import msgspec
 
 from orchestrator.record import Record
 from orchestrator.screen import Ink, without_commands
+
+LATE = 2.0
+"""Seconds after which silence makes a person wonder."""
 
 
 def ink(stream: TextIO) -> Ink:
@@ -31,6 +36,18 @@ def out(lines: Iterable[str]) -> None:
 def note(text: str) -> None:
     """A line beside the result, on stderr."""
     click.echo(text, err=True)
+
+
+@contextmanager
+def late(text: str) -> Iterator[None]:
+    """Say on stderr what is being done here, once that takes long."""
+    timer = Timer(LATE, note, (text,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def json(value: object) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from orchestrator import planning, pricing
@@ -27,12 +27,15 @@ class Asked:
 
 
 def teller(asked: Asked, name: str) -> AbstractContextManager[Tell | None]:
-    """Somebody who summarizes the pieces of a file called `name`; nobody when none is asked for."""
+    """Somebody who summarizes the pieces of a file called `name`; nobody when none is asked for.
+
+    Then nothing else is told meanwhile, so that it takes long is.
+    """
     if asked.summarize:
         return _teller(asked, name)
     if asked.model is not None or asked.cost is not None or asked.input_tokens is not None:
         raise UsageError("A model has nothing to do here without --summarize.")
-    return nullcontext()
+    return say.late(f"cutting pieces: {name} ...")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 import splitters
+from orchestrator.cli import say
 from orchestrator.cli.tell import _told
 from orchestrator.models.scripted import Script, ScriptedModel, Step
 from orchestrator.summarize import Summarizer
@@ -99,6 +100,17 @@ def test_it_prints_where_the_index_is(orchestrator, file):
     written = msgspec.json.decode(where.read_bytes())
     assert orchestrator("split", str(path), "--json").json.keys() == {*written, "index_path"}
     assert written.keys() >= SEED_KEYS
+
+
+def test_what_takes_long_is_told(orchestrator, file, monkeypatch):
+    """To start the process that parses takes longer than this, too."""
+    path = file("notes.txt", b"one\n")
+    monkeypatch.setattr(say, "LATE", 0.0)
+    said = orchestrator("split", str(path), "--json")
+    assert (said.code, said.err) == (0, f"cutting pieces: {path} ...\n")
+    Path(said.json["segments"][0]["path"]).write_bytes(b"two\n")
+    index = said.json["index_path"]
+    assert orchestrator("patch", "--index", index).err == f"merging pieces: {index} ...\n"
 
 
 def test_the_target_is_kept_and_reached(split, file):
