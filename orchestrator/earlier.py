@@ -6,6 +6,7 @@ from dataclasses import replace
 import msgspec
 
 from orchestrator.models.model import Answer, Message, Prompt, Results, ToolCall, ToolResult
+from orchestrator.screen import count
 
 ROOM = 100_000
 """Bytes of earlier messages, as JSON, that a run begins with: each of its turns pays for them."""
@@ -40,11 +41,11 @@ def fitted(
 
 
 def _left_out(outputs: int, gone: int) -> str:
-    parts = [f"the outputs of {outputs} earlier steps"] * bool(outputs)
-    parts += [f"the first {gone} messages"] * bool(gone)
+    parts = [f"the outputs of {count(outputs, 'earlier step')}"] * bool(outputs)
+    parts += [f"the first {count(gone, 'message')}"] * bool(gone)
     if not parts:
         return ""
-    return f"The conversation has become long: {' and '.join(parts)} are left out of it."
+    return f"The conversation has become long; left out of it: {' and '.join(parts)}."
 
 
 def _size(message: Message) -> int:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
+from orchestrator.screen import count
+
 Stop: TypeAlias = Literal[
     "complete",  # the worker says it is finished
     "turns",
@@ -60,7 +62,7 @@ def gravest(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         return findings
     ordered = sorted(findings, key=lambda finding: -_SEVERITY[finding.verdict])
     rest = tuple(ordered[MOST:])
-    more = Finding("more", worst(rest), "", f"{len(rest):,} more findings are not listed")
+    more = Finding("more", worst(rest), "", f"{count(len(rest), 'more finding')} not listed")
     return (*ordered[:MOST], more)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from orchestrator.events import CheckFinished
+from orchestrator.screen import count
 from orchestrator.task import Task
 from sandbox.companion import Companion
 
@@ -180,7 +181,7 @@ def _service(companion: Companion) -> str:
 
 def summarizer(limit_words: int | None) -> str:
     """The standing instructions for summaries."""
-    limit = f" Use at most {limit_words} words." if limit_words else ""
+    limit = f" Use at most {count(limit_words, 'word')}." if limit_words else ""
     return _SUMMARIZER + limit
 
 
@@ -193,7 +194,7 @@ def too_long(words: int, over: int, limit: int) -> str:
     """Say by how much a summary is too long."""
     return (
         f"That has {words} words, {over} more than the limit of {limit}. Write it again with at"
-        f" most {limit} words."
+        f" most {count(limit, 'word')}."
     )
 
 

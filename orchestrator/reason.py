@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from orchestrator.evidence import Evidence
 from orchestrator.outcome import Facts, Finding, Outcome, Verdict
+from orchestrator.screen import count
 from orchestrator.task import Limits
 
 CANNOT_START = (
@@ -66,21 +67,20 @@ def _reason(end: Ending) -> str:
 
 
 def _commits(end: Ending) -> str:
-    return "1 commit" if end.commits == 1 else f"{end.commits} commits"
+    return count(end.commits, "commit")
 
 
 def _checks(end: Ending) -> str:
     if not end.evidence or end.facts.proof == "none":
         return "no check was asked for"
-    passed = len(end.evidence[-1].checks)
-    return f"{'1 check' if passed == 1 else f'{passed} checks'} passed in a fresh container"
+    return f"{count(len(end.evidence[-1].checks), 'check')} passed in a fresh container"
 
 
 def _findings(end: Ending, verdict: Verdict) -> str:
     found = [each for each in end.findings if each.verdict is verdict]
     told = [f"{each.path}: {each.reason}" if each.path else each.reason for each in found]
     first, *others = told or ["a guardrail said so"]
-    more = "1 more finding" if len(others) == 1 else f"{len(others):,} more findings"
+    more = count(len(others), "more finding")
     return f"{first}, and {more}" if others else first
 
 

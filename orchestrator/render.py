@@ -38,7 +38,7 @@ from orchestrator.events import (
     WorkerFinished,
 )
 from orchestrator.outcome import Finding, Verdict
-from orchestrator.screen import Ink, clean, clean_lines, cut, wrapped
+from orchestrator.screen import Ink, clean, clean_lines, count, cut, wrapped
 from sandbox.gateway.refusals import NO_REMEDY
 
 WIDTH = 100
@@ -161,11 +161,6 @@ def verdict_word(verdict: Verdict, ink: Ink) -> str:
             return ink.yellow(verdict)
         case Verdict.BLOCK:
             return ink.red(verdict)
-
-
-def count(number: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _started(event: RunStarted, ink: Ink, streamed: bool) -> list[str]:

@@ -37,6 +37,11 @@ def _visible(char: str) -> str:
     return char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
 
 
+def count(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def clean_lines(text: str) -> list[str]:
     """All lines of a text, each clean."""
     return [clean(line) for line in text.split("\n")]

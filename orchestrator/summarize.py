@@ -136,7 +136,7 @@ def _spent(reason: str, limits: Limits) -> str:
     if reason == "cost":
         return f"The cost limit of {limits.cost:.2f} US dollars is used up: raise --max-cost."
     if reason == "time":
-        return f"The time limit of {limits.seconds:g} seconds is used up."
+        return f"The time limit of {limits.seconds:g} s is used up."
     return (
         f"The limit of {limits.input_tokens:,} input tokens is used up: raise --max-input-tokens."
     )

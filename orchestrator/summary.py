@@ -11,8 +11,8 @@ from orchestrator.events import AnyEvent, Changed, Delivered, EgressRefused, Res
 from orchestrator.journal import Entry
 from orchestrator.outcome import Outcome, Verdict
 from orchestrator.record import Record
-from orchestrator.render import WIDTH, count, found, refusal, verdict_word
-from orchestrator.screen import Ink, clean, clean_lines, columns, cut, wrapped
+from orchestrator.render import WIDTH, found, refusal, verdict_word
+from orchestrator.screen import Ink, clean, clean_lines, columns, count, cut, wrapped
 from orchestrator.task import Task
 
 REFUSED = 10

@@ -189,7 +189,7 @@ def wants_network(command: str, said: str) -> bool:
 
 def _ended(end: Exit) -> str:
     if end.timed_out:
-        return f"took more than {end.seconds:.0f} seconds"
+        return f"took more than {end.seconds:.0f} s"
     return f"failed with status {end.status}"
 
 

@@ -9,8 +9,7 @@ from orchestrator.cli.options import as_json, common, run_argument
 from orchestrator.patch import Count, Entry, Hunk, parse_unified
 from orchestrator.quarantine import Quarantine
 from orchestrator.record import Record
-from orchestrator.render import count
-from orchestrator.screen import clean, columns, patch
+from orchestrator.screen import clean, columns, count, patch
 
 PARSED = 4 << 20
 """Bytes of a patch whose hunks `--json` gives: some seconds' work."""

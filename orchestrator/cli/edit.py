@@ -20,9 +20,8 @@ from orchestrator.errors import UsageError
 from orchestrator.models.access import DIRECT
 from orchestrator.models.traffic import Recording
 from orchestrator.planning import Flags, Planned
-from orchestrator.render import count
 from orchestrator.repository import Repository
-from orchestrator.screen import clean, columns
+from orchestrator.screen import clean, columns, count
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from orchestrator.cli import choice, place
 from orchestrator.cli.examination import Examined, Look
 from orchestrator.git import program, version
-from orchestrator.screen import clean
+from orchestrator.screen import clean, count
 from sandbox.images import authorities
 
 ROOM = 2 << 30
@@ -82,8 +82,8 @@ def _authorities() -> Examined:
         found = "no bundle of certificate authorities: containers use their image's own"
         return Examined("authorities", False, found, needed=False, fix=fix)
     own = [path for folder in OWN_AUTHORITIES for path in Path(folder).glob("*.*")]
-    count = bundle.text.count("-----BEGIN ")
-    text = f"{count} certificates of {bundle.place}, {len(own)} of them added on this machine"
+    found = count(bundle.text.count("-----BEGIN "), "certificate")
+    text = f"{found} of {bundle.place}, {len(own)} of them added on this machine"
     return Examined("authorities", True, text, needed=False)
 
 

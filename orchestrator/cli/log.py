@@ -10,8 +10,7 @@ from orchestrator.cli.options import as_json, common, run_argument
 from orchestrator.cli.watch import Told
 from orchestrator.events import Changed
 from orchestrator.journal import Entry, follow, read
-from orchestrator.render import count
-from orchestrator.screen import clean
+from orchestrator.screen import clean, count
 
 
 @click.command("log")

@@ -19,8 +19,7 @@ from orchestrator.cli.options import Whole, as_json, common
 from orchestrator.errors import UsageError
 from orchestrator.map import FILE, TOKENS, choose, gather
 from orchestrator.parser import LARGEST, Outlined, Parser
-from orchestrator.render import count
-from orchestrator.screen import visible
+from orchestrator.screen import count, visible
 from splitters import form
 from splitters.map import Map, draw
 

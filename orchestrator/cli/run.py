@@ -24,10 +24,10 @@ from orchestrator.models.traffic import Recording
 from orchestrator.origin import Origin
 from orchestrator.planning import Flags, Planned
 from orchestrator.record import Record
-from orchestrator.render import MOST_FINDINGS, count, named
+from orchestrator.render import MOST_FINDINGS, named
 from orchestrator.repository import Repository
 from orchestrator.run import run
-from orchestrator.screen import clean
+from orchestrator.screen import clean, count
 from orchestrator.summary import summary
 from orchestrator.task import Task
 from orchestrator.workers import Brain, hire

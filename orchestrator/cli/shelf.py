@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import preparation
-from orchestrator.render import count
-from orchestrator.screen import clean
+from orchestrator.screen import clean, count
 from sandbox.stock import Stored
 
 AT_ONCE = 3600.0

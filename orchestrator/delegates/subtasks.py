@@ -21,7 +21,7 @@ from orchestrator.events import (
     Turn,
     WorkerFinished,
 )
-from orchestrator.screen import one_line
+from orchestrator.screen import count, one_line
 from orchestrator.spent import Spent
 from orchestrator.task import Limits, Task, WorkerKind
 from orchestrator.tools.tool import Context, Tool, ToolError, tool
@@ -231,14 +231,14 @@ def _told(
 def _used(told: Delegated) -> str:
     """For a model, and so without the seconds: a replay has others."""
     cost = "cost unknown" if told.cost is None else f"${told.cost:.4f}"
-    answers = f"{told.turns} answer{'s' * (told.turns != 1)}"
+    answers = count(told.turns, "answer")
     return f"{answers}, {told.input_tokens:,} tokens in, {told.output_tokens:,} out, {cost}"
 
 
 def _said(told: Delegated, limits: Limits) -> str:
     """Its last words, or why it stopped, with the limit that it reached."""
     bounds: Mapping[Stop, str] = {
-        "turns": f"It may have {limits.turns} answers of its model.",
+        "turns": f"It may have {count(limits.turns, 'answer')} of its model.",
         "cost": f"It may use ${limits.cost:g}." if limits.cost is not None else "",
         "input_tokens": f"It may use {limits.input_tokens:,} input tokens.",
         "time": "Its time is up.",

@@ -34,6 +34,7 @@ from orchestrator.models.model import (
     ToolSchema,
 )
 from orchestrator.pricing import Usage
+from orchestrator.screen import count
 
 
 class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,8 +122,9 @@ class ScriptedModel:
             raise self._disagreement
         left = len(self._script.steps) - self._played
         if left:
+            steps = count(len(self._script.steps), "step")
             raise ScriptError(
-                f"{self.name}: the run ended with {left} of {len(self._script.steps)} steps"
+                f"{self.name}: the run ended with {left} of {steps}"
                 " of the script left over; drop them or find out why it ended early"
             )
 

@@ -2,6 +2,8 @@
 
 from collections import deque
 
+from orchestrator.screen import count
+
 _PIECE = 2_000
 """A longer line may be cut inside, after a multiple of this many characters."""
 _MARKER = 250
@@ -38,10 +40,11 @@ class Excerpt:
         head, tail = "".join(self._head), "".join(self._tail)
         if not self.cut:
             return head + tail
+        lines, size = count(self._lines, "line"), count(self._missing_size, "character")
         newline = "" if head.endswith("\n") else "\n"
         return (
-            f"{head}{newline}[{self._missing_lines:,} of {self._lines:,} lines and "
-            f"{self._missing_size:,} characters left out here; the full text is kept outside the "
+            f"{head}{newline}[{self._missing_lines:,} of {lines} and "
+            f"{size} left out here; the full text is kept outside the "
             f"sandbox as artifact {kept_as}]\n{tail}"
         )
 

@@ -3,6 +3,7 @@
 from codecs import BOM_UTF32_LE
 
 from orchestrator.edit import EditProblem, replace
+from orchestrator.screen import count
 from orchestrator.tools.tool import Context, ToolError
 
 INLINE = 65_536
@@ -43,10 +44,10 @@ def read_file(
     if not lines[-1]:
         lines.pop()
     if offset is None and limit is None and len(content) > INLINE:
+        size = f"{len(content):,} bytes in {count(len(lines), 'line')}"
         raise ToolError(
-            f"{path} has {len(content):,} bytes in {len(lines):,} lines, more than the {INLINE:,} "
-            "that are shown whole; use split_file and read_piece, or read it in pages, for example "
-            "offset=1 and limit=500"
+            f"{path} has {size}, more than the {INLINE:,} that are shown whole; use split_file and"
+            " read_piece, or read it in pages, for example offset=1 and limit=500"
         )
     return _page(path, lines, offset or 1, limit or PAGE) + _oddities(content)
 
@@ -60,14 +61,15 @@ def is_utf_16(content: bytes) -> bool:
 def require_text(content: bytes, path: str) -> None:
     """Raises ToolError for what nobody can read as lines."""
     if b"\0" in content[:8192]:
-        raise ToolError(f"{path} is a binary file of {len(content):,} bytes; look at it with bash")
+        size = count(len(content), "byte")
+        raise ToolError(f"{path} is a binary file of {size}; look at it with bash")
 
 
 def _page(path: str, lines: list[bytes], first: int, limit: int) -> str:
     if not lines:
         return "(the file is empty)"
     if first > len(lines):
-        raise ToolError(f"{path} has only {len(lines)} lines")
+        raise ToolError(f"{path} has only {count(len(lines), 'line')}")
     shown = lines[first - 1 : first - 1 + limit]
     text = "\n".join(f"{number:6}\t{_line(line)}" for number, line in enumerate(shown, first))
     last = first + len(shown) - 1
@@ -105,7 +107,7 @@ def write_file(context: Context, path: str, content: str) -> str:
     """
     written = content.encode()
     context.box.files.write(path, written)
-    return f"{path} written, {len(written):,} bytes"
+    return f"{path} written, {count(len(written), 'byte')}"
 
 
 def edit_file(

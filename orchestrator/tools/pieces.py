@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from orchestrator.edit import EditProblem
+from orchestrator.screen import count, visible
 from orchestrator.screen import cut as cut_off
-from orchestrator.screen import visible
 from orchestrator.tools.desk import Cut, Desk
 from orchestrator.tools.edited import PieceEdit, Script, edited
 from orchestrator.tools.files import INLINE, LARGEST, is_utf_16, require_text
@@ -43,8 +43,8 @@ def split_file(
     language = parted.pieces.language
     context.desk.keep(path, Cut(_hash(content), language, target, pieces))
     trouble = f"\n[{parted.trouble}]" if parted.trouble else ""
-    count = "1 piece" if len(pieces) == 1 else f"{len(pieces):,} pieces"
-    head = f"{path}: {len(content):,} bytes, {language}, in {count}"
+    size = count(len(content), "byte")
+    head = f"{path}: {size}, {language}, in {count(len(pieces), 'piece')}"
     return "\n".join((head + trouble, *(_row(piece) + _named(piece.names) for piece in pieces)))
 
 
@@ -181,11 +181,11 @@ def _report(path: str, result: Recut, more: int, last: int) -> str:
     """What the edited pieces and those beside them are now."""
     near = {number + beside for number in result.fresh for beside in (-1, 0, 1)}
     shown = [piece for piece in result.cut.pieces if piece.number in near]
-    count = len(result.cut.pieces)
+    size = count(len(result.content), "byte")
     moved = ""
     if more:
         moved = f"; the pieces behind {last} have new numbers now: {more:+} for each"
-    head = f"{path} changed: {len(result.content):,} bytes in {count:,} pieces{moved}"
+    head = f"{path} changed: {size} in {count(len(result.cut.pieces), 'piece')}{moved}"
     return "\n".join((head, *(_row(piece) for piece in shown)))
 
 
@@ -201,7 +201,7 @@ def _row(piece: Piece) -> str:
 
 
 def _about(piece: Piece) -> str:
-    size = "1 byte" if piece.size == 1 else f"{piece.size:,} bytes"
+    size = count(piece.size, "byte")
     name = f" {_cleaned(piece.name)}" if piece.name else ""
     return f"lines {piece.first_line}-{piece.last_line}, {size}, {_cleaned(piece.kind)}{name}"
 

@@ -109,7 +109,7 @@ def test_the_oldest_outputs_are_left_out_first():
     ]
     assert kept[2].results[0].text == "[1,000 characters, left out by now]"
     assert said == (
-        "The conversation has become long: the outputs of 3 earlier steps are left out of it."
+        "The conversation has become long; left out of it: the outputs of 3 earlier steps."
     )
     assert [each for each in kept if not isinstance(each, Results)] == [
         each for each in messages if not isinstance(each, Results)
@@ -125,9 +125,7 @@ def test_then_the_oldest_messages_go_up_to_a_task():
     messages = [message for number in range(4) for message in long(number)]
     kept, said = fitted(messages, ME, room=500)
     assert kept[0] == Prompt("task 3")
-    assert said.endswith(
-        "the outputs of 4 earlier steps and the first 9 messages are left out of it."
-    )
+    assert said.endswith("left out of it: the outputs of 4 earlier steps and the first 9 messages.")
 
 
 def test_nothing_is_said_where_nothing_is_left_out():

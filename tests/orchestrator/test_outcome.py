@@ -135,6 +135,6 @@ def test_no_findings_pass():
 def test_of_very_many_findings_the_gravest_are_kept_and_the_rest_is_counted():
     mild = tuple(Finding("a", Verdict.REVIEW, str(n), "mild") for n in range(MOST))
     grave = Finding("b", Verdict.BLOCK, "x", "grave")
-    more = Finding("more", Verdict.REVIEW, "", "1 more findings are not listed")
+    more = Finding("more", Verdict.REVIEW, "", "1 more finding not listed")
     assert gravest((*mild, grave)) == (grave, *mild[:-1], more)
     assert gravest(mild) == mild

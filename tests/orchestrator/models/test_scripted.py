@@ -86,7 +86,7 @@ def test_a_played_script_finishes():
 
 
 def test_a_step_left_over_is_told():
-    with pytest.raises(ScriptError, match="with 1 of 1 steps of the script left over"):
+    with pytest.raises(ScriptError, match="with 1 of 1 step of the script left over"):
         scripted(Step("Done.")).finish()
 
 

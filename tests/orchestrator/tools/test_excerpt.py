@@ -32,6 +32,10 @@ def test_one_endless_line_is_cut_inside():
     assert 25_000 < len(shown) <= 30_000
 
 
+def test_one_line_is_no_several():
+    assert cut("x" * 751 + "\n", 1_001).startswith("\n[1 of 1 line and 752 characters left out")
+
+
 def test_parts_count_like_the_whole():
     lines = [f"{number}\n" for number in range(5000)]
     excerpt = Excerpt(1_000)

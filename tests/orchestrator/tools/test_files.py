@@ -107,6 +107,21 @@ def test_a_file_is_written_exactly(context, workspace):
     assert workspace.tree() == {"new/a.txt": "é\r\nb".encode()}
 
 
+def test_one_of_a_thing_is_no_several(context, workspace):
+    workspace.fill({"long": b"x" * 65_537, "nul": b"\0", "one": b"1\n"})
+    refused = []
+    for path, options in (("long", {}), ("nul", {}), ("one", {"offset": 2})):
+        with pytest.raises(ToolError) as caught:
+            read_file(context, path, **options)
+        refused.append(str(caught.value))
+    assert refused[0].startswith("long has 65,537 bytes in 1 line, more than ")
+    assert refused[1:] == [
+        "nul is a binary file of 1 byte; look at it with bash",
+        "one has only 1 line",
+    ]
+    assert write_file(context, "new", "x") == "new written, 1 byte"
+
+
 def test_an_edit_keeps_every_other_byte_and_the_mode(context, workspace):
     workspace.fill({"run.sh": b"\xef\xbb\xbfa\r\n\xff\r\nb"})
     workspace.box.run(["chmod", "755", "run.sh"])

@@ -98,6 +98,13 @@ def test_a_piece_that_was_read_is_replaced_whole(cut, workspace):
     assert rows[2].startswith("   4  lines 95-139, ")
 
 
+def test_one_piece_of_one_byte_is_no_several(context, workspace):
+    workspace.fill({"a.txt": b"x"})
+    assert split_file(context, "a.txt").startswith("a.txt: 1 byte, text, in 1 piece\n")
+    said = patch_file(context, "a.txt", [PieceEdit(1, "y", "x")])
+    assert said.startswith("a.txt changed: 1 byte in 1 piece\n")
+
+
 def test_a_text_in_a_piece_is_replaced_without_reading_it(cut, workspace):
     patch_file(cut, "a.py", [PieceEdit(12, "return 12", "return total")])
     assert workspace.tree()["a.py"] == b"return 12".join(SOURCE.rsplit(b"return total", 1))
