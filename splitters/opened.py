@@ -11,6 +11,8 @@ from splitters.roles import Role, Roles
 from splitters.syntax import Node
 
 SPACE = 32
+NEWLINE = 10
+BLANK = b" \t\f\v"
 DEEPEST = 50
 """Declarations inside each other that are told apart; data has levels without end."""
 Line = tuple[int, int, bool]
@@ -224,6 +226,13 @@ def is_after_blank(text: bytes, line: int | None) -> bool:
         return False
     before = text.rfind(b"\n", 0, max(0, (line or 0) - 1)) + 1
     return not text[before:line].strip()
+
+
+def begins_line(text: bytes, at: int) -> bool:
+    """Whether nothing but blanks stands before a place in its line."""
+    while at and text[at - 1] in BLANK:
+        at -= 1
+    return not at or text[at - 1] == NEWLINE
 
 
 def _heading(section: Node, roles: Roles) -> Node | None:

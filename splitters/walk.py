@@ -10,14 +10,12 @@ from splitters.declared import declared
 from splitters.figures import filled
 from splitters.language import Language
 from splitters.naming import placed, settle
-from splitters.opened import NESTED, Child, Opened
+from splitters.opened import BLANK, NESTED, NEWLINE, Child, Opened, begins_line
 from splitters.roles import HEADED, Roles, roles_of
 from splitters.syntax import Node, Tree, is_followed
 from splitters.windows import Window
 
 MARK = b"\xef\xbb\xbf"
-NEWLINE = 10
-BLANK = b" \t\f\v"
 BREAK = b"\r\n"
 WORD = re.compile(rb"\S")
 PLAIN = 2
@@ -246,7 +244,7 @@ class _Walk:
         cursor, text, good, clause, least = self.cursor, self.text, False, "", -1
         while node := cursor.node:
             role, name = self.roles.of(node), around.clause_of(node, self.roles.of(node))
-            begins = _begins_line(text, node.start_byte)
+            begins = begins_line(text, node.start_byte)
             goes_on = clause and (role.leads or name == clause)
             if node.start_byte < self.last or (
                 good and not (role.leads and begins) and not goes_on
@@ -277,7 +275,8 @@ class _Walk:
             return False
         if self.fits or end - start > self.target:
             return self.fits
-        return start - self.fine < self.last > 0 or not node.is_named  # a comma stays where it is
+        near = self.last > 0 and start - self.last < self.fine
+        return near or not node.is_named  # a comma stays where it is
 
     def _skip(self, end: int) -> bool:
         """Go to the next child that is not plain; in a list of many that costs as much as two."""
@@ -342,9 +341,3 @@ def _is_single(node: Node, roles: Roles) -> bool:
     """Whether it has one named child, beside comments: all of a C header is inside its guard."""
     named = (each for each in node.children if each.is_named and not roles.of(each).comments)
     return next(named, None) is not None and next(named, None) is None
-
-
-def _begins_line(text: bytes, at: int) -> bool:
-    while at and text[at - 1] in BLANK:
-        at -= 1
-    return not at or text[at - 1] == NEWLINE
