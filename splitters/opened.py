@@ -94,10 +94,10 @@ class Opened:
     def grouped(self, node: Node, role: Role, start: int, line: int) -> list[Border]:
         """The borders of what waited for a usual child, and its own."""
         best = self._before(node, role, start, line)
-        return self.parted(best, start) if self.waiting else [best]
+        return self.with_leading(best, start) if self.waiting else [best]
 
-    def parted(self, border: Border, start: int) -> list[Border]:
-        """The borders of what waited for a usual child, which starts there, and its own border."""
+    def with_leading(self, border: Border, start: int) -> list[Border]:
+        """The border of a usual child, which starts there, behind those of what waited for it."""
         self.waiting.append((border.at, start, False))
         return self._parted(border, border.rank, border.node)
 

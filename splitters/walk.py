@@ -191,7 +191,7 @@ class _Walk:
                     firm = level if role.firm else level + 1
                     border = Border(line, rank, firm, begins, place)
                     if waiting:
-                        found += around.parted(border, start)
+                        found += around.with_leading(border, start)
                     else:
                         found.append(border)
                     around.same = None

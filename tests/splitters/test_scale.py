@@ -180,9 +180,9 @@ def test_an_edit_is_parsed_in_a_part_of_the_time():
 
 def test_an_edit_is_cut_as_the_new_file_also_where_the_grammar_looks_far():
     text = b" one.\n\nDeeper\n~~~~~~\n\nWords.\n\nLicence\n=======\n\nMIT\n"
-    document = Document.of(text, "rst").edit(7, 19, b" ")
-    cut = splitters.split(document.data, "rst", 6, natural=True)
-    assert document.split(6, natural=True) == cut
+    document = Document.of(text, "rst").edit(4, 5, b"::\n\n  c\n")
+    cut = splitters.split(document.data, "rst", 40, natural=True)
+    assert document.split(40, natural=True) == cut
 
 
 def test_an_edit_outside_of_the_file_is_refused():

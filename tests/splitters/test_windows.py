@@ -40,10 +40,10 @@ def as_whole(code: bytes, language: str, target: int) -> splitters.Pieces:
     return cut(code, source, window, BY_NAME[language], target, natural=False)
 
 
-def peak(code: bytes, language: str) -> float:
+def peak(code: bytes, language: str, target: int = splitters.TARGET) -> float:
     """What splitting takes at most, in file sizes; nodes come from Python's allocator."""
     tracemalloc.start()
-    splitters.split(code, language)
+    splitters.split(code, language, target)
     _, taken = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return taken / len(code)
@@ -223,3 +223,9 @@ def test_windows_that_are_parsed_in_time_are_cut_as_ever():
 def test_a_large_file_takes_no_tree_of_all_of_it():
     """Parsed as a whole it takes 60 times its size, by the trees of two windows 8 times."""
     assert peak(b"func f(a int) int {\n\treturn a + [2]int{1, 2}[a%2]\n}\n\n" * 40_000, "go") < 10
+
+
+def test_a_large_piece_holds_no_tree_of_a_window_before():
+    """If its borders held them it would take twice as much."""
+    code = b"# A\n\n*b* `c` [d](e) f\n\n" * 12_000
+    assert peak(code, "markdown", len(code) // 2) < 1.5 * peak(code, "markdown")
