@@ -31,13 +31,13 @@ def run(box):
 def test_a_flood_needs_little_memory_and_blocks_nothing(box, run):
     session = run("yes")
     tracemalloc.start()
-    assert session.wait("never said", seconds=0.5) == "time"
+    assert session.wait(seconds=0.5, quiet=30) == "time"
     assert box.run(["echo", "fine"]).stdout == b"fine\n"
     while not session.look().skipped:  # a busy machine takes its time to print that much
-        assert session.wait("never said", seconds=0.5) == "time"
+        assert session.wait(seconds=0.5, quiet=30) == "time"
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 20 * UNSHOWN
+    assert peak < 40 * UNSHOWN  # a flood is many times that
     session.send("", "ctrl-c")
     assert (session.wait("never said", seconds=30), session.status) == ("ended", 130)
 
