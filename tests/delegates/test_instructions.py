@@ -17,7 +17,7 @@ from tests.conftest import FILES, tiny_repository
 from tests.delegates.conftest import Desk
 from tests.delegates.test_lent import offered
 from tests.delegates.test_runs import ADD, asks, scenario
-from tests.orchestrator.run.conftest import containers
+from tests.orchestrator.run.conftest import kill_work
 
 SKILL = "---\nname: {0}\ndescription: SKILL_{0}\n---\nBODY_{0}\n"
 OURS = {
@@ -133,8 +133,7 @@ def test_a_program_that_begins_once_more_is_handed_the_same(desk_with, engine, w
         if isinstance(event, Changed) and alive:
             alive.pop()
             (run,) = (path.name for path in desk.home.glob("runs/2*"))
-            for name in containers(run):
-                engine.client.containers.get(name).kill()
+            kill_work(engine, run)
 
     steps = scenario(asks(worker, PLANT), rest=Step("Done."))
     ran = desk.run(worker, steps, watch=kill)

@@ -27,6 +27,7 @@ from tests.conftest import git
 from tests.delegates.test_matrix import failing
 from tests.delegates.test_runs import ADD, asks, scenario
 from tests.delegates.test_work import MENDED, edits
+from tests.orchestrator.run.conftest import kill_work
 
 
 def hands_over(worker, task="mend it", **more):
@@ -290,9 +291,7 @@ def test_a_sandbox_that_dies_is_opened_again_and_the_program_begins_once_more(de
         elif isinstance(event, Changed) and not killed:
             killed.append(event)
             with closing(connect()) as engine:
-                mine = {"label": [f"run={run[0]}", "purpose=work"]}
-                (box,) = engine.client.containers.list(filters=mine)
-                box.kill()
+                kill_work(engine, run[0])
 
     run: list[str] = []
     killed = []

@@ -17,6 +17,7 @@ from orchestrator.records import Records
 from orchestrator.repository import Repository
 from orchestrator.run import run
 from orchestrator.settings import Settings
+from sandbox import Engine
 from tests.conftest import FILES, git, tiny_repository
 
 USUAL = Settings()
@@ -102,3 +103,10 @@ def containers(run: str) -> list[str]:
     """Containers of a run that still exist."""
     command = ["docker", "ps", "-aq", "--filter", f"label=run={run}"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+
+
+def kill_work(engine: Engine, run: str) -> None:
+    """Kill the sandbox in which a run's worker is. Its relay, if it has one, ends with it."""
+    of_work = {"label": [f"run={run}", "purpose=work"]}
+    (box,) = engine.client.containers.list(filters=of_work)
+    box.kill()

@@ -3,8 +3,10 @@
 import json
 import shlex
 import signal
+from contextlib import suppress
 
 import pytest
+from docker.errors import NotFound
 
 from orchestrator import recovery
 from orchestrator.errors import RepositoryError
@@ -27,7 +29,7 @@ from orchestrator.outcome import MOST, Outcome, Verdict
 from orchestrator.settings import Settings
 from sandbox.errors import EngineError
 from tests.conftest import git
-from tests.orchestrator.run.conftest import containers
+from tests.orchestrator.run.conftest import containers, kill_work
 
 EDIT = "echo '# more' >> README.md"
 WORKFLOW = "mkdir -p .github/workflows && echo 'on: push' > .github/workflows/ci.yml"
@@ -169,8 +171,7 @@ def killing(desk, engine, times):
         if isinstance(event, Changed | Recovered) and left:
             left.pop()
             (run,) = (path.name for path in desk.home.glob("runs/2*"))
-            for name in containers(run):
-                engine.client.containers.get(name).kill()
+            kill_work(engine, run)
 
     return kill
 
@@ -364,8 +365,9 @@ def test_a_runtime_reaches_every_container_and_an_unknown_one_starts_no_run(desk
     def look(event):
         if isinstance(event, Output):
             for name in containers(next(desk.home.glob("runs/2*")).name):
-                facts = engine.client.api.inspect_container(name)
-                used.add((event.stage, facts["HostConfig"]["Runtime"]))
+                with suppress(NotFound):  # one of the stage before may be on its way out
+                    facts = engine.client.api.inspect_container(name)
+                    used.add((event.stage, facts["HostConfig"]["Runtime"]))
 
     other = "io.containerd.runc.v2"
     desk.run("echo line; " + EDIT, checks=("cat README.md",), runtime=other, watch=look)
