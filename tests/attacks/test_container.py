@@ -11,7 +11,7 @@ import pytest
 
 from sandbox import Limits
 from sandbox.errors import ImageError
-from sandbox.sweep import sweep
+from tests.swept import is_swept
 
 
 def shell(box, script, **options):
@@ -138,8 +138,8 @@ def test_c10_what_a_killed_orchestrator_left_is_removed(engine, owner, box):
     left = owner.stdout.readline().decode().strip()
     owner.kill()
     owner.wait()
-    sweep(engine)
-    assert engine.client.api.containers(all=True, filters={"id": left}) == []
+    there = {"all": True, "filters": {"id": left}}
+    assert is_swept(engine, lambda: engine.client.api.containers(**there))
     assert box.lost() is None
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from sandbox import Limits, open_box
 from sandbox.services import Services
-from sandbox.sweep import sweep
 from tests.beside import run_in
 from tests.postgres import companion
 from tests.postgres import postgres as postgres
+from tests.swept import is_swept
 
 OWNER = """
 import sys
@@ -86,10 +86,10 @@ def test_a_killed_owner_leaves_no_service_past_the_sweep(engine, image, postgres
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as owner:
         left = owner.stdout.readline().decode().strip()
         owner.send_signal(signal.SIGKILL)
-    sweep(engine)
-    found = engine.client.api.containers(all=True)
-    assert [
-        each["Id"]
-        for each in found
-        if left in (each["Id"], each["HostConfig"]["NetworkMode"].removeprefix("container:"))
-    ] == []
+
+    def there():
+        found = engine.client.api.containers(all=True)
+        modes = {each["Id"]: each["HostConfig"]["NetworkMode"] for each in found}
+        return [name for name, mode in modes.items() if left in (name, mode.partition(":")[2])]
+
+    assert is_swept(engine, there)

@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 
 import pytest
-from docker.errors import NotFound
 
 from sandbox import Limits, container, open_box
 from sandbox.hardening import work_flags
@@ -14,6 +13,7 @@ from sandbox.owner import MAKER, Owner
 from sandbox.preparation import LABEL as PREPARED
 from sandbox.sweep import Orphan, sweep
 from sandbox.toolbox import LABEL as TOOLBOX
+from tests.swept import is_swept
 
 DEAD = {"host_boot": "another"}
 LONG_AGO = str(int(time.time()) - 100_000)
@@ -82,11 +82,7 @@ def test_a_killed_owner_loses_its_box_and_a_live_one_keeps_it(engine, owner, box
     assert exists(engine, name)
     owner.kill()
     owner.wait()
-    sweep(engine)
-    until = time.monotonic() + 30
-    while exists(engine, name) and time.monotonic() < until:
-        sweep(engine)  # somebody else's may have begun to remove it, and not be done
-    assert not exists(engine, name)
+    assert is_swept(engine, lambda: exists(engine, name))
     assert box.lost() is None
 
 
@@ -97,8 +93,7 @@ def test_a_killed_owner_loses_its_box_and_a_live_one_keeps_it(engine, owner, box
 )
 def test_an_owner_of_another_boot_or_time_is_dead(engine, left, labels):
     name = left(**labels)
-    sweep(engine)
-    assert not exists(engine, name)
+    assert is_swept(engine, lambda: exists(engine, name))
 
 
 @pytest.mark.parametrize(
@@ -125,8 +120,7 @@ def test_an_owner_that_cannot_be_asked_keeps_its_container(engine, left, labels)
 
 def test_what_nobody_here_can_judge_goes_a_day_after_its_time_limit(engine, left):
     name = left(host="other", deadline=LONG_AGO)
-    sweep(engine)
-    assert not exists(engine, name)
+    assert is_swept(engine, lambda: exists(engine, name))
 
 
 def test_what_still_runs_past_its_time_limit_is_its_owners(engine, left):
@@ -166,8 +160,8 @@ def test_a_neighbour_goes_when_its_sandbox_is_gone(engine, left, box):
     sweep(engine)
     assert exists(engine, lonely)
     container.remove(engine.client.api, sandbox)
-    sweep(engine)
-    assert [exists(engine, lonely), exists(engine, beside)] == [False, True]
+    assert is_swept(engine, lambda: exists(engine, lonely))
+    assert exists(engine, beside)
 
 
 def test_an_image_that_a_killed_preparation_left_goes(engine, left, keep):
@@ -175,9 +169,8 @@ def test_an_image_that_a_killed_preparation_left_goes(engine, left, keep):
     dead = keep(name, **{PREPARED: "{}", MAKER: maker(**DEAD)})
     alive = keep(name, **{PREPARED: "{}", MAKER: maker()})
     unknown = keep(name, **{PREPARED: "{}", MAKER: ""})
-    sweep(engine)
-    there = [exists(engine, each, "image") for each in (dead, alive, unknown)]
-    assert there == [False, True, True]
+    assert is_swept(engine, lambda: exists(engine, dead, "image"))
+    assert [exists(engine, each, "image") for each in (alive, unknown)] == [True, True]
 
 
 def test_a_toolbox_whose_filling_was_cut_off_goes(engine):
@@ -186,9 +179,7 @@ def test_a_toolbox_whose_filling_was_cut_off_goes(engine):
         names[state] = f"orchestrator-toolbox-test-{secrets.token_hex(4)}"
         labels = {TOOLBOX: "orchestrator-toolbox-test", MAKER: maker(**changes)}
         engine.client.volumes.create(names[state], labels=labels)
-    sweep(engine)
-    with pytest.raises(NotFound):
-        engine.client.volumes.get(names["dead"])
+    assert is_swept(engine, lambda: exists(engine, names["dead"], "volume"))
     engine.client.volumes.get(names["alive"]).remove()
 
 
@@ -196,9 +187,8 @@ def test_volumes_go_with_their_owner(engine):
     labels = engine.host_labels()
     dead = engine.client.volumes.create(labels=labels | DEAD)
     alive = engine.client.volumes.create(labels=labels)
-    sweep(engine)
-    there = [exists(engine, each.name, "volume") for each in (dead, alive)]
-    assert there == [False, True]
+    assert is_swept(engine, lambda: exists(engine, dead.name, "volume"))
+    assert exists(engine, alive.name, "volume")
     alive.remove()
 
 
@@ -208,9 +198,8 @@ def test_networks_go_with_their_owner(engine):
     api = engine.client.api
     api.create_network(f"{name}-dead", internal=True, labels=labels | DEAD)
     api.create_network(name, internal=True, labels=labels)
-    sweep(engine)
-    there = [exists(engine, each, "network") for each in (f"{name}-dead", name)]
-    assert there == [False, True]
+    assert is_swept(engine, lambda: exists(engine, f"{name}-dead", "network"))
+    assert exists(engine, name, "network")
     api.remove_network(name)
 
 
@@ -220,11 +209,10 @@ def test_what_cannot_be_removed_stops_nobody(engine, left):
         "orchestrator/base:1", ["true"], volumes=[f"{volume.name}:/held"]
     )
     dead = left(**DEAD)
-    sweep(engine)
-    assert [exists(engine, dead), exists(engine, volume.name, "volume")] == [False, True]
+    assert is_swept(engine, lambda: exists(engine, dead))
+    assert exists(engine, volume.name, "volume")
     holder.remove()
-    sweep(engine)
-    assert not exists(engine, volume.name, "volume")
+    assert is_swept(engine, lambda: exists(engine, volume.name, "volume"))
 
 
 def test_what_was_removed_is_told_once(engine, left):

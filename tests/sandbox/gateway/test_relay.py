@@ -11,8 +11,8 @@ from docker.errors import NotFound
 from sandbox import Limits, open_box
 from sandbox.errors import GatewayError, SandboxError, SandboxLostError
 from sandbox.gateway.relay import PORT, Relay
-from sandbox.sweep import sweep
 from tests.sandbox.gateway.echo import Echo
+from tests.swept import is_swept
 
 CLIENT = f"""
 import hashlib, os, socket, sys, threading
@@ -326,9 +326,7 @@ def test_c10_of_a_killed_owner_box_and_relay_are_swept(engine, image):
     command = [sys.executable, "-c", OWNER, image]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as owner:
         assert owner.stdout.readline() == b"open\n"
-        pid = owner.pid
+        mine = {"all": True, "filters": {"label": f"host_pid={owner.pid}"}}
+        assert len(engine.client.api.containers(**mine)) == 2
         owner.kill()
-    mine = {"label": f"host_pid={pid}"}
-    assert len(engine.client.api.containers(all=True, filters=mine)) == 2
-    sweep(engine)
-    assert engine.client.api.containers(all=True, filters=mine) == []
+    assert is_swept(engine, lambda: engine.client.api.containers(**mine))
