@@ -82,8 +82,13 @@ class _Call:
     """As it was told; empty: nobody was told yet."""
 
     def learn(self, update: object) -> None:
-        """Take what this says anew: what a call is about often comes after its beginning."""
-        self.title = text(update, "title")[:LONGEST] or self.title
+        """Take what this says anew: what a call is about often comes after its beginning.
+
+        Now and then the beginning comes last: `Edit` behind `Edit a.py` says nothing new.
+        """
+        title = text(update, "title")[:LONGEST]
+        if not self.title.startswith(title):
+            self.title = title
         self.kind = text(update, "kind") or self.kind
 
 

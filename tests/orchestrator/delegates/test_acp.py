@@ -89,6 +89,13 @@ def test_a_call_is_told_when_it_is_known_what_it_is_about(agent):
     assert agent.updates("tool_call_update", toolCallId="c", title="ls -l") == []
 
 
+def test_a_beginning_that_comes_late_takes_nothing_back(agent):
+    agent.begin()
+    agent.updates("tool_call", toolCallId="c", title="Edit a.py", kind="edit", status="pending")
+    (started,) = agent.updates("tool_call_update", toolCallId="c", title="Edit", kind="edit")
+    assert started.arguments == '{"title": "Edit a.py"}'
+
+
 def test_a_call_that_ends_at_once_is_told_as_it_was_announced(agent):
     agent.begin()
     agent.updates("tool_call", toolCallId="c", title="Edit a", kind="edit", status="pending")
