@@ -10,7 +10,7 @@ from typing import cast
 
 from sandbox.channel import NOTHING, WORKSPACE, Chunk, Output, Watched
 from sandbox.connection import Connection, Conversation
-from sandbox.container import lost
+from sandbox.container import death, lost
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError, SandboxLostError
 from sandbox.exec import (
@@ -223,7 +223,7 @@ class FramedChannel:
             if not any(said in connection.complaint for said in (REFUSAL, ABORT)):
                 break
             time.sleep(PAUSE)
-        if dead := lost(self._api, self._container):
+        if dead := death(self._api, self._container):
             raise dead
         said = connection.complaint.decode("utf-8", "replace").strip() or "it said nothing"
         raise SandboxLostError(

@@ -5,7 +5,9 @@ import time
 
 import pytest
 
-from sandbox import Exit, Limits, Line
+from sandbox import Exit, Limits, Line, framed
+from sandbox.disk import HOST_SIGNAL
+from sandbox.errors import SandboxLostError
 from sandbox.exec import ExecChannel
 from sandbox.signals import Signals
 from tests.images_kinds import built
@@ -234,3 +236,22 @@ def test_a_watched_command_is_never_waited_for_and_calls_for_each_piece(box):
     *lines, end = told
     assert lines == [Line("stdout", b"one")]
     assert end == Exit(3, end.seconds, size=4)
+
+
+def test_a_server_that_ended_with_its_container_tells_why(engine, make_box, monkeypatch):
+    """Processes are gone before the engine knows that their container is."""
+    box = make_box()
+    api, inspect = engine.client.api, engine.client.api.inspect_container
+    alive = []
+
+    def late(container):
+        if not alive:
+            alive.append(inspect(container))
+            api.kill(container, int(HOST_SIGNAL))
+            return alive[0]
+        return inspect(container)
+
+    monkeypatch.setattr(api, "inspect_container", late)
+    monkeypatch.setattr(framed, "SERVER", ("true",))
+    with pytest.raises(SandboxLostError, match="nearly full"):
+        box.run(["echo", "fine"])
