@@ -31,16 +31,17 @@ def test_c02_files_are_recorded_when_all_processes_are_taken(make_box, source, t
     assert box.run(["echo", "fine"]).stdout == b"fine\n"
 
 
-def results(box, tmp_path, *commands):
-    """What a model is told of commands that it runs one after the other."""
-    calls = (Step(calls=(Call("bash", {"command": each, "seconds": 2}),)) for each in commands)
-    model = ScriptedModel(Script((*calls, Step(text="Done."))))
+def results(box, tmp_path, command, after, seconds=60):
+    """What a model is told of two commands that it runs one after the other."""
+    given = ({"command": command, "seconds": seconds}, {"command": after, "seconds": 60})
+    steps = (Step(calls=(Call("bash", each),)) for each in given)
+    model = ScriptedModel(Script((*steps, Step(text="Done."))))
     events = list(Agent(model, tmp_path).work(Task(repository="", prompt="Go."), box))
     return [event.result for event in events if isinstance(event, ToolFinished)]
 
 
 def test_c02_a_fork_bomb_ends_at_its_time_and_the_next_step_works(small, tmp_path):
-    bomb, after = results(small, tmp_path, FORKS, "echo fine")
+    bomb, after = results(small, tmp_path, FORKS, "echo fine", seconds=2)
     assert "[time limit: ended after" in bomb
     assert after.startswith("fine\n[exit status 0")
     assert small.lost() is None
@@ -62,7 +63,7 @@ def test_c03_a_killed_child_of_a_shell_counts(small):
 
 
 def test_c05_endless_output_ends_at_its_time(small, tmp_path):
-    flood, after = results(small, tmp_path, "yes $(seq 99 | tr -d '\\n')", "echo fine")
+    flood, after = results(small, tmp_path, "yes $(seq 99 | tr -d '\\n')", "echo fine", seconds=2)
     assert "[time limit: ended after" in flood
     assert after.startswith("fine\n")
 
