@@ -41,7 +41,9 @@ def box(engine, image, postgres):
 def service(engine, box):
     (found,) = (
         each
-        for each in engine.client.containers.list(filters={"label": "service=db"})
+        for each in engine.client.containers.list(
+            filters={"label": "service=db"}, ignore_removed=True
+        )
         if each.attrs["HostConfig"]["NetworkMode"] == f"container:{box.id}"
     )
     return found
