@@ -64,7 +64,8 @@ def test_a_call_that_ends_before_the_answer_that_asks_for_it_is_of_that_answer_s
 
 def test_what_codex_tells_in_no_line_is_waited_for_by_nobody(desk):
     """A call that is refused, and a command that goes on while the model does."""
-    goes_on = {"cmd": "sleep 2; echo new > new.txt; sleep 4242", "yield_time_ms": 300}
+    wait = "until [ -e /tmp/go ]; do sleep 0.1; done"
+    goes_on = {"cmd": f"{wait}; echo new > new.txt; sleep 4242", "yield_time_ms": 300}
     ran = desk.run(
         "codex",
         scenario(
@@ -72,7 +73,7 @@ def test_what_codex_tells_in_no_line_is_waited_for_by_nobody(desk):
             Step(calls=(Call("apply_patch", text="no patch", kind="custom"),)),
             Step(calls=(Call("exec_command", goes_on),)),
             asks("codex", ADD, expect=Expect(said=("running",))),
-            asks("codex", "while [ ! -e new.txt ]; do sleep 0.1; done"),
+            asks("codex", "touch /tmp/go; while [ ! -e new.txt ]; do sleep 0.1; done"),
             Step("Done."),
         ),
     )

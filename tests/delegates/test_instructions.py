@@ -159,6 +159,8 @@ LOOK = (
     "id -u; env; cat /etc/hostname; ! timeout 5 bash -c ': </dev/tcp/1.1.1.1/443' && echo OFFLINE"
 )
 SHOW = "cat /tmp/hooked /tmp/served; ls /tmp/helped /tmp/stolen /tmp/notified"
+SERVED = "for n in $(seq 300); do grep -qs OFFLINE /tmp/served && break; sleep 0.1; done"
+"""A program may work before the servers that it started have looked around."""
 SERVE = ["-c", f"({LOOK}) > /tmp/served; exec cat"]
 THEIRS = {"command": "bash", "args": SERVE}
 STOLEN = {"command": "touch", "args": ["/tmp/stolen"]}
@@ -228,7 +230,8 @@ def test_by_default_nothing_of_the_repository_is_started(desk_with, worker):
 
 
 def test_where_it_is_wanted_it_is_started_in_the_sandbox_alone(desk_with, worker):
-    ran = desk_with(STARTED).run(worker, scenario(asks(worker, SHOW), Step("Done.")), stated=ON)
+    steps = scenario(asks(worker, f"{SERVED}; {SHOW}"), Step("Done."))
+    ran = desk_with(STARTED).run(worker, steps, stated=ON)
     is_untouched(ran, worker)
     places = shown(ran).split("OFFLINE")[:-1]
     assert len(places) == (2 if worker == "claude" else 1)

@@ -137,9 +137,10 @@ def test_an_answer_that_begins_while_its_change_is_recorded_is_told(begin):
 
 
 def test_neither_the_host_s_work_nor_its_holding_back_is_silence(begin):
-    watched = begin(f"echo one; {WAITS}", silence=1.5)
+    watched = begin(f"echo one; {WAITS}")
     watched.caught_up = False
     assert watched.next() == "one"
+    watched.session._limits = Limits(silence=1.5)  # to start can take longer
     began = time.monotonic()
     while time.monotonic() < began + 2:  # recording takes this long
         time.sleep(0.1)
