@@ -124,7 +124,7 @@ def test_a_stopped_server_costs_its_command_and_no_other(fresh):
 def test_a_stopped_server_does_not_hold_what_asks_about_files(fresh, monkeypatch):
     monkeypatch.setattr("sandbox.files.SECONDS", 0.5)
     shell(fresh, f"(sleep 0.3; kill -STOP $({SERVER})) >/dev/null 2>&1 & sleep 0.1")
-    shell(fresh, "sleep 94", seconds=0.5)
+    shell(fresh, "sleep 94", seconds=2)  # by then it is stopped also on a busy machine
     assert fresh.files.read("README.md") == b"# Tiny\n"
 
 

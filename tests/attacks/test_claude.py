@@ -80,7 +80,7 @@ def working(engine, image, scenario, budget):
         opened = open_box(engine, image, Limits(), run="test", purpose="work", neighbours=[relay])
         box = stack.enter_context(opened)
         command = [*COMMAND, "--session-id", str(uuid.uuid4())]
-        done = box.run(command, stdin=b"add is wrong; mend it", env=QUIET, seconds=60)
+        done = box.run(command, stdin=b"add is wrong; mend it", env=QUIET, seconds=240)
         assert gateway.faults == []
         yield Worked(box, key, done, models, api.asked)
 

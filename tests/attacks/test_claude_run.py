@@ -78,7 +78,7 @@ class Claude:
             yield ToolStarted(step=1, call="1", tool="claude", arguments=json.dumps(arguments))
             said = []
             for item in box.stream(
-                arguments, stdin=task.prompt.encode(), env=env, seconds=60, keep=keep
+                arguments, stdin=task.prompt.encode(), env=env, seconds=240, keep=keep
             ):
                 if isinstance(item, Exit):
                     break

@@ -103,11 +103,11 @@ def test_a_look_that_hangs_or_fails_hides_no_other():
 
     began = time.monotonic()
     late = Examined(
-        "x", False, "there was no answer within 0 s", fix="Look why it hangs, and try again."
+        "x", False, "there was no answer within 1 s", fix="Look why it hangs, and try again."
     )
-    assert examine("x", hang, 0.2) == (Examined("first", True, "seen"), late)
+    assert examine("x", hang, 1.0) == (Examined("first", True, "seen"), late)
     assert examine("y", fail, 5) == (Examined("y", False, "the roof is on fire"),)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
 
 
 def test_an_engine_that_never_answers_is_waited_for_a_moment_only(orchestrator, home, monkeypatch):

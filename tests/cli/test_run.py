@@ -188,7 +188,7 @@ def test_what_cannot_be_done_is_one_sentence(
 def test_a_run_needs_no_stream(repository, home, streams):
     program = f"{sys.executable} -c 'from orchestrator.cli import main; main()'"
     line = f"{program} run --check false -- touch x {streams}"
-    subprocess.run(["sh", "-c", line], env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=60)
+    subprocess.run(["sh", "-c", line], env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=240)
     (record,) = [msgspec.json.decode(path.read_bytes()) for path in home.glob("runs/*/run.json")]
     assert (record["state"], record["outcome"]) == ("finished", "checks_failed")
     assert not (home / "logs").exists()
@@ -209,7 +209,7 @@ def test_a_stopped_run_keeps_what_it_had_done(repository, number):
         if line.split() == ["begun"]:
             child.send_signal(number)
             break
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=240)
     record = json.loads(out)
     assert "stopping" in err
     assert (child.returncode, record["outcome"], record["state"]) == (130, "cancelled", "finished")
