@@ -98,7 +98,7 @@ def test_a_model_that_does_not_answer_is_a_stall(desk):
         desk,
         asks("codex", ADD),
         rest=Step(fault=Fault(instead="hang")),
-        limits=Limits(silence=8),
+        limits=Limits(silence=20),  # it may take long to start
     )
     assert (ran.record.outcome, len(ran.commits)) == (Outcome.STALLED, 1)
 
