@@ -140,7 +140,7 @@ def test_neither_the_host_s_work_nor_its_holding_back_is_silence(begin):
     watched = begin(f"echo one; {WAITS}")
     watched.caught_up = False
     assert watched.next() == "one"
-    watched.session._limits = Limits(silence=1.5)  # to start can take longer
+    watched.session._limits = Limits(silence=0.5)  # to start takes longer
     began = time.monotonic()
     while time.monotonic() < began + 2:  # recording takes this long
         time.sleep(0.1)
