@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from docker.types import Mount
 
 from sandbox import Limits, container, open_box
 from sandbox.hardening import work_flags
@@ -139,7 +140,7 @@ def test_labels_of_another_product_do_not_stop_a_sweep(engine, left):
 
 
 def test_an_image_made_of_a_container_of_ours_gets_nothing_swept(engine, left, keep):
-    old = keep(left(**DEAD))
+    old = keep(left(), **DEAD)
     theirs = f"test-sweep-{secrets.token_hex(4)}"
     engine.client.api.create_container(old, ["true"], name=theirs)
     try:
@@ -155,8 +156,8 @@ def test_an_image_made_of_a_container_of_ours_gets_nothing_swept(engine, left, k
 
 def test_a_neighbour_goes_when_its_sandbox_is_gone(engine, left, box):
     sandbox = left()
-    gone = engine.client.api.inspect_container(sandbox)["Id"]
-    lonely, beside = left(beside=gone), left(beside=box.id)
+    identity = engine.client.api.inspect_container(sandbox)["Id"]
+    lonely, beside = left(beside=identity), left(beside=box.id)
     sweep(engine)
     assert exists(engine, lonely)
     container.remove(engine.client.api, sandbox)
@@ -204,15 +205,15 @@ def test_networks_go_with_their_owner(engine):
 
 
 def test_what_cannot_be_removed_stops_nobody(engine, left):
-    volume = engine.client.volumes.create(labels=engine.host_labels() | DEAD)
-    holder = engine.client.containers.create(
-        "orchestrator/base:1", ["true"], volumes=[f"{volume.name}:/held"]
-    )
+    volume = f"test-sweep-{secrets.token_hex(4)}"
+    # Made with its holder: by itself another test's sweep could take it before.
+    held = Mount("/held", volume, labels=engine.host_labels() | DEAD)
+    holder = engine.client.containers.create("orchestrator/base:1", ["true"], mounts=[held])
     dead = left(**DEAD)
     assert is_swept(engine, lambda: exists(engine, dead))
-    assert exists(engine, volume.name, "volume")
+    assert exists(engine, volume, "volume")
     holder.remove()
-    assert is_swept(engine, lambda: exists(engine, volume.name, "volume"))
+    assert is_swept(engine, lambda: exists(engine, volume, "volume"))
 
 
 def test_what_was_removed_is_told_once(engine, left):
@@ -221,6 +222,7 @@ def test_what_was_removed_is_told_once(engine, left):
     for _ in range(5):
         orphan = Orphan("container", left(**DEAD))
         told |= orphan in sweep(engine)
+        assert is_swept(engine, lambda name=orphan.name: exists(engine, name))
         assert orphan not in sweep(engine)
     assert told
 

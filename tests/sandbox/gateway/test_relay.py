@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -200,7 +201,12 @@ s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 s.sendall(b"x")
 s.close()
 """
+    before = len(echo.kept)
     python(beside, program)
+    until = time.monotonic() + 60
+    while len(echo.kept) == before:
+        assert time.monotonic() < until
+        time.sleep(0.01)
     echo.keeping = False
     sock = echo.kept[-1]
     sock.settimeout(10)
