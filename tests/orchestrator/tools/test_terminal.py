@@ -51,7 +51,7 @@ def test_a_session_can_be_chosen_and_closed(call):
 
 
 def test_a_program_that_goes_on_printing_is_left_running(call):
-    text, error = call("open", command="while :; do echo on; sleep 0.1; done", seconds=1)
+    text, error = call("open", command="while :; do echo on; read -t 0.1; done", seconds=1)
     assert "the time is up, it goes on" in text
     assert not error
 
