@@ -156,7 +156,7 @@ def test_a_missing_folder_is_a_value(channel):
 def test_the_time_limit_ends_what_ignores_signals(channel):
     end = run(channel, "trap '' TERM INT HUP; sleep 61 & wait; sleep 61", seconds=0.5)[2]
     assert end == Exit(124, end.seconds, timed_out=True)
-    assert end.seconds < 6
+    assert end.seconds < 30
 
 
 def test_the_time_limit_ends_processes_in_other_sessions(channel):

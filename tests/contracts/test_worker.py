@@ -196,7 +196,7 @@ def begin(events, kind, box) -> None:
     """Until the command that sleeps is seen to run."""
     while not isinstance(next(events), RUNNING[kind]):
         pass
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while SLEEP not in running(box):
         assert time.monotonic() < until
 

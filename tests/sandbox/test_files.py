@@ -255,9 +255,9 @@ def test_grep_shows_lines_as_people_see_them(files, folder):
 
 
 def test_a_search_without_end_is_ended_alone(box, files, folder, monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 1)
     box.run(["sh", "-c", "setsid sleep 80 >/dev/null 2>&1 &"])
     files.write(f"{folder}/x", b"a" * 60)
+    monkeypatch.setattr(module, "PATIENCE", 1)
     assert "took too long" in refusal(files.grep, "(a+)+$b", folder)
     assert box.run(["pgrep", "-x", "sleep"]).exit.ok
     box.sweep()
@@ -392,12 +392,13 @@ def test_new_contents_that_do_not_arrive_whole_leave_all(box, files, folder):
 
 
 def test_a_change_that_takes_too_long_leaves_all(engine, image, monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 1)
     with open_box(engine, image, Limits(cpus=0.2), run="test", purpose="work") as slow:
         shell(slow, "/workspace", "mkdir late; cd late; echo a > a; truncate -s 1000M big")
         before = slow.run(["ls", "-A"], cwd="/workspace/late").stdout
         swaps = [Swap("late/a", b"a\n", b"b\n"), Swap("late/big", b"", b"x")]
-        assert refusal(slow.files.swap, swaps) == "this took too long; nothing was changed"
+        with monkeypatch.context() as hasty:
+            hasty.setattr(module, "PATIENCE", 1)
+            assert refusal(slow.files.swap, swaps) == "this took too long; nothing was changed"
         assert slow.run(["ls", "-A"], cwd="/workspace/late").stdout == before
         assert slow.files.read("late/a") == b"a\n"
 
