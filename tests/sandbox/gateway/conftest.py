@@ -128,8 +128,8 @@ def make_asker(connect):
             **more,
         ) -> Asker:
             answered = Answers()
-            ledger = Ledger(budget, price)
             provider = Provider(**more)
+            ledger = Ledger(budget, price)  # last: its time begins now
             models = Models(routes, TOKEN, provider, ledger, answered.append, on_question)
             gateway = stack.enter_context(open_gateway(models))
             stack.callback(lambda: gateway.faults == [] or pytest.fail(gateway.faults[0]))
