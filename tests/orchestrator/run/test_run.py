@@ -236,7 +236,7 @@ def test_ctrl_c_keeps_what_was_done_and_leaves_no_container(desk):
 
 
 def test_a_time_limit_ends_the_run(desk):
-    ran = desk.run(EDIT + "; sleep 600", seconds=2.0)
+    ran = desk.run(EDIT + "; sleep 600", seconds=3.0)
     assert (ran.record.outcome, ran.record.outcome.exit_code) == (Outcome.TIME, 124)
     assert ran.git("show", f"{ran.record.branch}:README.md") == "# Tiny\n# more"
 
@@ -248,7 +248,7 @@ def test_nothing_of_ours_stands_between_a_check_and_the_engine(desk):
 
 
 def test_a_check_that_never_ends_ends_and_is_red(desk):
-    ran = desk.run("true", checks=("sleep 600",), seconds=2.0)
+    ran = desk.run("true", checks=("sleep 600",), seconds=3.0)
     assert [(check.status, check.passed) for check in ran.told(CheckFinished)] == [(124, False)]
     assert ran.record.outcome is Outcome.CHECKS_FAILED
 
