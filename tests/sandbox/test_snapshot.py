@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from sandbox import snapshot
 from sandbox.box import open_box
 from sandbox.channel import Chunk
 from sandbox.errors import CrossingError, DiskFullError, KilledError
@@ -381,9 +382,12 @@ def test_a_box_tells_the_size_that_was_full_and_is_ended(make_box, tmp_path, wor
 
 
 @pytest.mark.parametrize("kept", [0, 50], ids=["git", "all of ours"])
-def test_a_recording_without_enough_memory_names_the_limit(make_box, source, tmp_path, kept):
+def test_a_recording_without_enough_memory_names_the_limit(
+    make_box, source, tmp_path, kept, monkeypatch
+):
+    monkeypatch.setattr(snapshot, "SECONDS", 240.0)  # what it holds is read again and again
     box = make_box(Limits(memory=64 << 20, tmp_size=60 << 20))
-    box.run(["sh", "-c", f"head -c 60M /dev/urandom >big; head -c {kept}M /dev/zero >/tmp/x"])
+    box.run(["sh", "-c", f"head -c 40M /dev/urandom >big; head -c {kept}M /dev/zero >/tmp/x"])
     with pytest.raises(CrossingError, match=r"raise `memory` under \[sandbox\] \(it is 64m\)"):
         box.snapshot(source.tree, tmp_path / "pack")
 
