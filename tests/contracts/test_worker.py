@@ -39,7 +39,7 @@ from tests.workspace import workspace as workspace
 
 CODEX_ACP = KNOWN["codex-acp"]
 CHANGE = "echo changed >> file.txt"
-LIMITS = Limits(seconds=60)
+LIMITS = Limits(seconds=240)
 RUNNING = {
     "agent": Output,
     "command": Output,

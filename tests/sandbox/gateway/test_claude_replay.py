@@ -45,7 +45,7 @@ def work(engine, source):
             box = open_box(engine, image, Limits(), run="test", purpose="work", neighbours=[relay])
             with box as box:
                 command = [*COMMAND, "--session-id", str(uuid.uuid4())]
-                said = box.run(command, stdin=b"mend add", env=QUIET, seconds=60)
+                said = box.run(command, stdin=b"mend add", env=QUIET, seconds=240)
                 assert said.exit.ok, said.stdout[-2000:]
                 return b'"result":"add is mended."' in said.stdout, box.files.read("src/app.py")
 
