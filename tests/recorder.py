@@ -41,7 +41,8 @@ def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
 def shallow_source(folder: Path, files: dict[str, bytes], submodule: str = "") -> Source:
     """Commit these files in a new repository, and pack the commit without its history."""
     git(folder, "init", "-q")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "before")
+    # Its own name in it: else another worker's could be the same commit, whose image it removes.
+    git(folder, "commit", "-q", "--allow-empty", "-m", str(folder))
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
