@@ -51,8 +51,9 @@ class Language:
     """Node types that only hold declarations: natural pieces are what is in them."""
     attached: frozenset[str] = frozenset()
     """Node types that belong to the declaration below them: comments, decorators, attributes."""
-    trails: bool = False
-    """Whether the grammar takes a comment behind a body that is only indented for a part of it."""
+    trails: tuple[bytes, ...] = ()
+    """Not empty: the grammar takes comments that stand behind something for a part of it. What
+    begins one of one line; begins one of many, and ends it."""
     clauses: frozenset[str] = frozenset()
     """Node types of which several of one name in a row are one declaration."""
     item: bytes = b""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from splitters.above import above
 from splitters.border import TEXT, Border, Place, Rank
 from splitters.declared import Found, declared
 from splitters.naming import Headings
@@ -168,6 +169,7 @@ class Opened:
 
     def _rank(self, child: Child) -> Rank:
         like = self.items if child.field is None else child.field == self.same
+        like = like or (child.role.opens and child.role.body)
         again = self._goes_on(child.node, child.role)
         if again or child.role.closes or not (like and child.named):
             return max(self.rank, Rank.TORN)
@@ -186,7 +188,9 @@ class Opened:
         return found.declared.name if found else ""
 
     def _is_whole(self, child: Child) -> bool:
-        return self.ended or self._is_declaration(child) or is_after_blank(self.text, child.line)
+        line, marks = child.line or 0, self.roles.language.trails
+        line = above(self.text, line, 0, marks) if marks else line
+        return self.ended or self._is_declaration(child) or is_after_blank(self.text, line)
 
     def _is_declaration(self, child: Child) -> bool:
         return child.role.declares and declared(child.node, self.roles.language) is not None

@@ -11,7 +11,7 @@ HEADED = frozenset({SECTION, "stage"})
 """Kinds that go on to the next of theirs."""
 TEXTS = re.compile("string|comment|heredoc|fenced|code_block|raw_text|template_literal|regex")
 LISTS = re.compile("concatenated|list")
-BODIES = re.compile("(^|_)(body|block)$|^body_")
+BODIES = re.compile("(^|_)(body|block)$|^body_|^declarations$")
 CLOSING = re.compile("end_tag|ETag|closing|_end$|^compound_statement$")
 LEADING = re.compile("start_tag|STag|opening|attribute_|annotation|decorator|modifier|comment")
 LOOSE = re.compile("assignment|expression|variable|lexical|call|^declaration$")

@@ -67,7 +67,7 @@ def cut(
         places = paragraphs(text)
     else:
         places = borders(parsed, text, language, most, natural, ahead)
-        places = lifted(places, text) if language.trails else places
+        places = lifted(places, text, language.trails, most) if language.trails else places
     spans = packed(places, text, language, most, natural, ahead)
     pieces = tuple(_pieces(data, source, spans, language))
     return Pieces(data, language.name, target, natural, pieces)

@@ -133,6 +133,7 @@ ROWS = (
             "type_alias": "type_identifier",
         },
         attached=frozenset({"line_comment", "multiline_comment"}),
+        trails=(b"//", b"/*", b"*/"),
     ),
     Language(
         "swift",
@@ -175,6 +176,6 @@ ROWS = (
         },
         names={"extension_definition": scala_extension},
         attached=frozenset({"comment", "block_comment"}),
-        trails=True,
+        trails=(b"//", b"/*", b"*/"),
     ),
 )

@@ -95,6 +95,7 @@ ROWS = (
         },
         holders=frozenset({"declarations"}),
         attached=frozenset({"comment", "haddock", "signature", "pragma"}),
+        trails=(b"--", b"{-|", b"-}"),
         clauses=frozenset({"function", "bind", "signature"}),
     ),
 )

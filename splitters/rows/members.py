@@ -86,6 +86,7 @@ ROWS = (
         },
         names={"block_mapping_pair": pair, "flow_pair": pair, "block_sequence_item": item},
         attached=frozenset({"comment"}),
+        trails=(b"#",),
         depth=2,
     ),
     Language(
@@ -99,5 +100,6 @@ ROWS = (
             "pair": toml_pair,
         },
         attached=frozenset({"comment"}),
+        trails=(b"#",),
     ),
 )

@@ -202,7 +202,11 @@ def test_where_syntax_is_broken_the_rest_is_cut_well():
         (
             b"module M where\n\nimport A\n\nf :: Int -> Int\nf 0 = 1\nf x = x\n\ng = 2\n",
             "haskell",
-            [b"module M where\n\nimport A\n\nf :: Int -> Int\nf 0 = 1\nf x = x\n\n", b"g = 2\n"],
+            [
+                b"module M where\n\nimport A\n\n",
+                b"f :: Int -> Int\nf 0 = 1\nf x = x\n\n",
+                b"g = 2\n",
+            ],
         ),
         (
             b"/* A. */\n#ifndef A\n#define A\n\n#ifdef B\nint b(void);\n#endif\n\nint c(void);\n"
@@ -235,15 +239,42 @@ def test_a_comment_below_a_body_that_is_only_indented_stays_with_what_it_describ
 
 @pytest.mark.parametrize("row", [b"/* /* a */ */", b"val a = 1 /* a */", b"/* a */ */"])
 def test_what_is_no_comment_by_itself_is_not_taken_for_one(row):
-    assert list(lifted([Border(len(row) + 1, Rank.CLEAN, 0)], row + b"\nb")) == [
+    borders = [Border(len(row) + 1, Rank.CLEAN, 0)]
+    assert list(lifted(borders, row + b"\nb", (b"//", b"/*", b"*/"), 64)) == [
         Border(len(row) + 1, Rank.CLEAN, 0)
     ]
 
 
-def test_comments_with_borders_of_their_own_are_left_where_they_are():
+def test_borders_of_comments_above_something_are_no_good_ones():
     text = b"// a\n// b\ndef c\n"
     borders = [Border(at, Rank.CLEAN, 0) for at in (0, 5, 10)]
-    assert [border.at for border in lifted(borders, text)] == [0, 5, 10]
+    found = lifted(borders, text, (b"//", b"/*", b"*/"), 64)
+    ranks = [(0, Rank.CLEAN), (5, Rank.BROKEN), (10, Rank.BROKEN)]
+    assert [(border.at, border.rank) for border in found] == ranks
+
+
+BELOW = [
+    ("yaml", b"a: 1\nb:\n  - 1\n\n", b"# C,\n# too.\nc:\n  - 2\n"),
+    ("yaml", b"a: 1\nb: 2\nc:\n  - 1\n  # c\n", b"d:\n  - 2\n  - 3\n"),
+    ("toml", b"[a]\nb = 1\n\n", b"# C.\n[[c]]\nd = 1\n"),
+    ("toml", b"[a]\nb = '''\n# b'''\n", b"[c]\nd = 1\ne = 2\nf = 3\n"),
+    ("kotlin", b"package a\n\nimport b.c\n\n", b"/** D. */\nclass D {\n    val e = 1\n}\n"),
+    ("haskell", b"module A where\n\nimport B\n\n", b"-- | C.\nc :: Int\nc = 1\n"),
+]
+"""What a grammar takes for a part of what is before: a comment of what is below, or of that."""
+
+
+@pytest.mark.parametrize(("language", "one", "two"), BELOW)
+def test_a_comment_stays_with_what_it_stands_above_also_where_the_grammar_has_it_elsewhere(
+    language, one, two
+):
+    for target in range(max(len(one), len(two)) + 2, len(one + two)):
+        assert contents(one + two, language, target) == [one, two]
+
+
+@pytest.mark.parametrize(("language", "one", "two"), [BELOW[0], BELOW[2], *BELOW[4:]])
+def test_a_natural_piece_has_the_comment_that_stands_above_it(language, one, two):
+    assert contents(one + two, language, natural=True)[-1] == two
 
 
 @pytest.mark.parametrize("language", ["markdown", "rst"])
