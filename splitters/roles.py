@@ -99,7 +99,7 @@ def _role(kind: str, named: bool, row: Language) -> Role:
         opens=kind in row.holders,
         between=kind == "CharData",
         text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
-        body=bool(BODIES.search(kind)),
+        body=bool(BODIES.search(kind)) and not declares,
         quick=False,
         bare=False,
     )

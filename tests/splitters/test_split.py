@@ -277,6 +277,13 @@ def test_a_natural_piece_has_the_comment_that_stands_above_it(language, one, two
     assert contents(one + two, language, natural=True)[-1] == two
 
 
+def test_a_block_of_terraform_that_fits_is_not_cut():
+    one = b'variable "a" {\n  b = 1\n}\n'
+    two = b'resource "c" "d" {\n  e = 1\n  f = 2\n  g = 3\n}\n'
+    for target in range(len(two) + 2, len(one + two)):
+        assert contents(one + two, "hcl", target) == [one, two]
+
+
 @pytest.mark.parametrize("language", ["markdown", "rst"])
 def test_a_section_is_named_under_the_heading_that_it_is_under(language):
     text = b"A\n===\n\nB\n===\n\nC\n---\n\nD\n---\n\nE\n===\n"
