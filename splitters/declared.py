@@ -42,6 +42,11 @@ def text(node: Node | None) -> str:
     return "" if node is None else decoded(node.text or b"")
 
 
+def word(node: Node | None) -> str:
+    """A node's text where it may be a word; a chain of calls is read at each of its links else."""
+    return "" if node is None or node.end_byte - node.start_byte > LONGEST else text(node)
+
+
 def decoded(raw: bytes) -> str:
     """Source text on one line; Latin-1 where it is not UTF-8."""
     try:

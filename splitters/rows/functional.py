@@ -1,6 +1,6 @@
 """Functional languages: Elixir and Haskell."""
 
-from splitters.declared import first, follow, text, within
+from splitters.declared import first, follow, text, within, word
 from splitters.language import Declared, Language
 from splitters.syntax import Node
 
@@ -23,7 +23,7 @@ DEFINITIONS = {
 
 def elixir_call(node: Node, kind: str) -> Declared | None:
     """A definition, which Elixir's syntax knows as a call like any other."""
-    found = DEFINITIONS.get(text(follow(node, "target")))
+    found = DEFINITIONS.get(word(follow(node, "target")))
     at = follow(node, "arguments")
     at = at.named_children[0] if at is not None and at.named_children else None
     if found is None or at is None:

@@ -1,6 +1,6 @@
 """JavaScript and TypeScript, which name their declarations alike."""
 
-from splitters.declared import follow, text, within
+from splitters.declared import follow, text, within, word
 from splitters.language import Declared, Language
 from splitters.rows.scripts import TESTS
 from splitters.rows.systems import COMMENTS
@@ -58,7 +58,7 @@ def default(node: Node, kind: str) -> Declared | None:
 def called(node: Node, kind: str) -> Declared | None:
     """A test: `it("adds", () =>`."""
     name = follow(node, "arguments/string/string_fragment")
-    if name is None or text(follow(node, "function")) not in TESTS:
+    if name is None or word(follow(node, "function")) not in TESTS:
         return None
     return Declared(kind, text(name))
 

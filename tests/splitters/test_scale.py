@@ -31,6 +31,8 @@ BUDGET = 10.0
         ("python", b's = """' + b"foo bar\n" * 120_000 + b'"""\n'),
         ("c", b"((({{{ \n" * 40_000),
         ("scala", b"// a\n" * 20_000),
+        ("elixir", b"a" + b".ba" * 100_000),
+        ("javascript", b"a" + b'.f("b")' * 80_000),
         ("text", b"word" * 300_000),
     ],
 )
