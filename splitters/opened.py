@@ -1,7 +1,7 @@
 """A node that is looked into: which of the places between its children are good to cut at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from splitters.above import above
@@ -146,7 +146,8 @@ class Opened:
         if child.role.titles and (title := declared(child.node, self.roles.language)):
             found = self._grouped(None) if self.title else ()
             self.place, border = self._under(title), self._border(child)
-            self.title = replace(border, rank=self.rank, node=self.place, alone=self.natural)
+            border.rank, border.node, border.alone = self.rank, self.place, self.natural
+            self.title = border
             self.items, self.top = True, False
         self.waiting.append((child.line or 0, child.start, child.role.comments))
         return found

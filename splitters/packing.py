@@ -1,11 +1,10 @@
 """Borders chosen: full pieces, cut where it reads best."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
-from splitters.border import PARTS, Border, Rank
+from splitters.border import PARTS, Border, Place, Rank
 from splitters.language import Language
 from splitters.lines import between
 
@@ -58,10 +57,10 @@ def packed(
 
 
 def _merged(first: Border, second: Border) -> Border:
-    """One border of two at one place."""
-    named = first if first.node else second
+    """One border of two at one place; a place was read already, a node will have to be."""
+    named = second if first.node is None or isinstance(second.node, Place) else first
     alone = first.alone or second.alone
-    return replace(first, node=named.node, place=named.place, alone=alone)
+    return Border(first.at, first.rank, first.level, named.node, named.place, alone)
 
 
 def _best(ahead: list[Border], target: int) -> int:
