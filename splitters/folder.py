@@ -9,10 +9,10 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from splitters import whole
 from splitters.index import NAME, BadIndexError, Index, UnreadableError, decode, encode
@@ -116,11 +116,13 @@ def write(path: Path, index: Index, base: bytes, old: Stored | None = None) -> N
         os.sync()
     whole.write(unborn / BASE, base)
     whole.write(unborn / NAME, encode(index))
-    whole.write(unborn / _WAS, json.dumps(_digests(old)).encode())
+    was = _digests(old)
+    whole.write(unborn / _WAS, json.dumps(was).encode())
     whole.sync(unborn)
     os.rename(unborn, path / NEXT)
     whole.sync(path)
-    finish(path, lambda index: None)
+    stale = {*old.index.names} - {*index.names} if old else set()
+    _move(path, index.names, stale, was)
 
 
 def finish(path: Path, check: Check) -> None:
@@ -152,29 +154,36 @@ def _stale(path: Path, index: Index, check: Check) -> set[str]:
 
 def _move(path: Path, names: tuple[str, ...], stale: set[str], was: dict[str, str]) -> None:
     prepared = path / NEXT
-    for name in (*names, BASE):
-        if (prepared / name).exists():
-            _put_aside(path / name, was.get(name, ""))
-            os.replace(prepared / name, path / name)
-    for name in stale:
-        _put_aside(path / name, was.get(name, ""))
-        (path / name).unlink(missing_ok=True)
+    left = {*os.listdir(prepared)}
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in (*names, BASE):
+            if name in left:
+                _put_aside(folder, name, was.get(name, ""))
+                os.replace(f"{NEXT}/{name}", name, src_dir_fd=folder, dst_dir_fd=folder)
+        for name in stale:
+            _put_aside(folder, name, was.get(name, ""))
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(folder)
     whole.sync(path)
     os.replace(prepared / NAME, path / NAME)
     whole.sync(path)
     shutil.rmtree(prepared)
 
 
-def _put_aside(path: Path, was: str) -> None:
+def _put_aside(folder: int, name: str, was: str) -> None:
     """Keep what is neither what was there when the change began, nor ours."""
     try:
-        ours = _digest(_plain(path)) == was
+        ours = _digest(whole.read(folder, name)) == was
     except FileNotFoundError:
         return
     except OSError:  # a link, a pipe, a folder
         ours = False
     if not ours:
-        os.rename(path, path.with_name(f"kept-{os.urandom(4).hex()}{path.suffix}"))
+        kept = f"kept-{os.urandom(4).hex()}{PurePath(name).suffix}"
+        os.rename(name, kept, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _remove(path: Path) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -90,7 +90,7 @@ class Index:
     @property
     def names(self) -> tuple[str, ...]:
         """The files of the pieces, in order."""
-        return tuple(PurePath(segment.path).name for segment in self.segments)
+        return tuple(segment.path.rpartition("/")[2] for segment in self.segments)
 
 
 def of(cut: Pieces, source: str, folder: str, created_at: str) -> Index:
@@ -129,8 +129,7 @@ def encode(index: Index) -> bytes:
 
 def as_object(index: Index) -> dict[str, Any]:
     """An index as JSON has it; a summary only where there is one."""
-    value = _plain(asdict(index))
-    return value | {"segments": [_plain(segment) for segment in value["segments"]]}
+    return _plain(index) | {"segments": [_plain(segment) for segment in index.segments]}
 
 
 def decode(content: bytes, folder: str) -> Index:
@@ -178,8 +177,9 @@ def _segment(piece: Piece, source: str, folder: str) -> Segment:
     )
 
 
-def _plain(value: dict[str, Any]) -> dict[str, Any]:
-    return {key: one for key, one in value.items() if key != "summary" or one is not None}
+def _plain(value: Index | Segment) -> dict[str, Any]:
+    pairs = ((key, getattr(value, key)) for key in _KEYS[type(value)])
+    return {key: one for key, one in pairs if key != "summary" or one is not None}
 
 
 def _with_names(value: object) -> object:
@@ -201,10 +201,16 @@ _TYPES = {
 }
 
 
+_KEYS: dict[type[Index] | type[Segment], dict[str, str]] = {
+    kind: {field.name: str(getattr(field.type, "__name__", field.type)) for field in fields(kind)}
+    for kind in (Index, Segment)
+}
+
+
 def _read(kind: type[V], value: object, where: str) -> V:
     if not isinstance(value, Mapping):
         raise BadIndexError(f"{where}it is no JSON object")
-    known = {field.name: str(getattr(field.type, "__name__", field.type)) for field in fields(kind)}
+    known = _KEYS[kind]
     for name in value:
         if name not in known:
             raise BadIndexError(f"{where}the key {name!r} is not known")

@@ -20,6 +20,13 @@ def test_what_is_written_is_read():
     assert decode(encode(INDEX), FOLDER) == INDEX
 
 
+def test_its_bytes_are_those_that_were_sealed():
+    laid = json.dumps(PLAIN, indent=2, ensure_ascii=False)
+    assert encode(decode(laid.encode(), FOLDER)).decode() == laid + "\n"
+    assert [*PLAIN][:2] == ["schema", "source_path"]
+    assert [*PLAIN["segments"][0]][-1] == "names"
+
+
 ODD = st.one_of(
     st.none(), st.booleans(), st.integers(-2, 30), st.floats(), st.text(max_size=9), st.just([{}])
 )
