@@ -189,6 +189,7 @@ def test_where_syntax_is_broken_the_rest_is_cut_well():
             "json",
             [b'{\n  "a": {\n    "x": 1\n  },\n', b'  "b": [1, 2]\n}\n'],
         ),
+        (b'{"a": {"x": 1}, "b": [1, 2]}\n', "json", [b'{"a": {"x": 1}, "b": [1, 2]}\n']),
         (
             b"# A\n\ntext\n\n## B\n\n```\n# no\n```\n\n# C\n",
             "markdown",
