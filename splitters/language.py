@@ -49,6 +49,8 @@ class Language:
     """Node types that are one with the single declaration in them: `export`, decorators."""
     holders: frozenset[str] = frozenset()
     """Node types that only hold declarations: natural pieces are what is in them."""
+    wholes: frozenset[str] = frozenset()
+    """Node types that are natural pieces though they declare nothing."""
     attached: frozenset[str] = frozenset()
     """Node types that belong to the declaration below them: comments, decorators, attributes."""
     trails: tuple[bytes, ...] = ()

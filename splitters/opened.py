@@ -189,9 +189,11 @@ class Opened:
         return found.declared.name if found else ""
 
     def _is_whole(self, child: Child) -> bool:
+        if self.ended or child.role.whole:
+            return True
         line, marks = child.line or 0, self.roles.language.trails
         line = above(self.text, line, 0, marks) if marks else line
-        return self.ended or self._is_declaration(child) or is_after_blank(self.text, line)
+        return self._is_declaration(child) or is_after_blank(self.text, line)
 
     def _is_declaration(self, child: Child) -> bool:
         return child.role.declares and declared(child.node, self.roles.language) is not None

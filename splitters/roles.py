@@ -35,6 +35,8 @@ class Role:
     """Several of one name in a row are one declaration."""
     opens: bool
     """It only holds declarations."""
+    whole: bool
+    """It is a natural piece, whatever it declares."""
     titles: bool
     """It may be a heading: all that follows is under it."""
     holds: bool
@@ -97,6 +99,7 @@ def _role(kind: str, named: bool, row: Language) -> Role:
         comments=bool(COMMENT.search(kind)),
         clause=kind in row.clauses,
         opens=kind in row.holders,
+        whole=kind in row.wholes,
         between=kind == "CharData",
         text=bool(TEXTS.search(kind)) and not LISTS.search(kind),
         body=bool(BODIES.search(kind)) and not declares,

@@ -85,6 +85,7 @@ ROWS = (
             "block_sequence_item": "item",
         },
         names={"block_mapping_pair": pair, "flow_pair": pair, "block_sequence_item": item},
+        wholes=frozenset({"document"}),
         attached=frozenset({"comment"}),
         trails=(b"#",),
         depth=2,

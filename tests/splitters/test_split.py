@@ -220,6 +220,11 @@ def test_where_syntax_is_broken_the_rest_is_cut_well():
             ],
         ),
         (b"# A\n---\na:\n  x: 1\nb: 2\n", "yaml", [b"# A\n---\na:\n  x: 1\n", b"b: 2\n"]),
+        (
+            b"a: 1\n...\n# B\n---\nb: 2\nc: 3\n--- # D\n- d\n",
+            "yaml",
+            [b"a: 1\n...\n", b"# B\n---\nb: 2\nc: 3\n", b"--- # D\n- d\n"],
+        ),
     ],
 )
 def test_each_declaration_section_member_or_paragraph_is_a_piece_when_asked_for(
