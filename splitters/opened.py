@@ -192,7 +192,7 @@ class Opened:
         if self.ended or child.role.whole:
             return True
         line, marks = child.line or 0, self.roles.language.trails
-        line = above(self.text, line, 0, marks) if marks else line
+        line = above(self.text, line, max(0, line - self.target), marks) if marks else line
         return self._is_declaration(child) or is_after_blank(self.text, line)
 
     def _is_declaration(self, child: Child) -> bool:

@@ -44,6 +44,15 @@ def test_no_shape_of_file_takes_long(language, code):
     assert all(piece.size <= 8_192 for piece in cut.pieces)
 
 
+@pytest.mark.parametrize("language", ["scala", "kotlin"])
+def test_natural_pieces_of_many_comments_over_the_target_do_not_take_long(language):
+    code = b"// a\n" * 30_000
+    before = time.process_time()
+    cut = splitters.split(code, language, 3, natural=True)
+    assert time.process_time() - before < BUDGET
+    assert b"".join(cut.content(piece) for piece in cut.pieces) == code
+
+
 def test_no_depth_in_a_large_piece_takes_long():
     code = b"<a>\n" * 30_000
     before = time.process_time()
