@@ -8,7 +8,7 @@ from splitters.border import Border, Rank
 
 INDENT = re.compile(rb"[ \t]*")
 QUOTES = re.compile(rb"\"\"\"|'''")
-"""In no comment, but where a string of many lines ends in what looks like one."""
+"""A line with these is taken for no comment: a string of many lines may end in it."""
 
 
 def lifted(

@@ -43,7 +43,10 @@ def text(node: Node | None) -> str:
 
 
 def word(node: Node | None) -> str:
-    """A node's text where it may be a word; a chain of calls is read at each of its links else."""
+    """A node's text; nothing where it is longer than a name.
+
+    Else all of a chain of calls would be read at each of its links.
+    """
     return "" if node is None or node.end_byte - node.start_byte > LONGEST else text(node)
 
 

@@ -54,8 +54,8 @@ class Language:
     attached: frozenset[str] = frozenset()
     """Node types that belong to the declaration below them: comments, decorators, attributes."""
     trails: tuple[bytes, ...] = ()
-    """Not empty: the grammar takes comments that stand behind something for a part of it. What
-    begins one of one line; begins one of many, and ends it."""
+    """What begins a comment of one line, begins one of many, and ends that one, where the grammar
+    takes a comment for a part of what is before it; empty where it does not."""
     clauses: frozenset[str] = frozenset()
     """Node types of which several of one name in a row are one declaration."""
     item: bytes = b""

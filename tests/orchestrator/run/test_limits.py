@@ -37,7 +37,7 @@ QUICK_FILL = "head -c 100000000 /dev/zero > ~/x"
 
 @pytest.fixture
 def unwatched(monkeypatch):
-    """A watch that does not look in time of itself, and whenever it is asked to."""
+    """A watch that does not look by itself in time, but whenever it is asked to."""
     monkeypatch.setattr(disk, "INTERVAL", 600.0)
     monkeypatch.setattr(disk, "QUICK", 600.0)
 
