@@ -11,10 +11,14 @@ def read(folder: int, name: str) -> bytes:
     """The bytes of a plain file in an open folder. Raises OSError for a link, a pipe, a folder."""
     # Without O_NONBLOCK a pipe would hold us up for ever.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with open(os.open(name, flags, dir_fd=folder), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    opened = os.open(name, flags, dir_fd=folder)
+    try:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
             raise OSError(0, "no plain file", name)
-        return file.read()
+        with open(opened, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(opened)
 
 
 def write(path: Path, content: bytes, *, lasting: bool = True) -> None:

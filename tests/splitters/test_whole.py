@@ -65,6 +65,8 @@ def test_only_plain_files_are_read(tmp_path, kind):
         assert whole.read(folder, "real") == b"old"
         with pytest.raises(OSError, match=r"."):
             whole.read(folder, "a")
+        held = [os.path.realpath(fd) for fd in Path("/proc/self/fd").iterdir()]
+        assert str(path) not in held
     finally:
         os.close(folder)
 
