@@ -170,7 +170,7 @@ class Opened:
 
     def _rank(self, child: Child) -> Rank:
         like = self.items if child.field is None else child.field == self.same
-        like = like or (child.role.opens and child.role.body)
+        like = like or (child.role.opens and child.role.body)  # as `declarations` of Haskell
         again = self._goes_on(child.node, child.role)
         if again or child.role.closes or not (like and child.named):
             return max(self.rank, Rank.TORN)
@@ -189,11 +189,11 @@ class Opened:
         return found.declared.name if found else ""
 
     def _is_whole(self, child: Child) -> bool:
-        if self.ended or child.role.whole:
+        if self.ended or child.role.whole or self._is_declaration(child):
             return True
         line, marks = child.line or 0, self.roles.language.trails
         line = above(self.text, line, max(0, line - self.target), marks) if marks else line
-        return self._is_declaration(child) or is_after_blank(self.text, line)
+        return is_after_blank(self.text, line)
 
     def _is_declaration(self, child: Child) -> bool:
         return child.role.declares and declared(child.node, self.roles.language) is not None
